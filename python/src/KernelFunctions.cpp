@@ -48,7 +48,9 @@ void bindKernelFunctions(nb::module_ &m) {
       .def_ro("second", &KernelChainRecord::second)
       .def_ro("row", &KernelChainRecord::row)
       .def_ro("row_bytes", &KernelChainRecord::rowBytes)
-      .def_ro("tile_bytes", &KernelChainRecord::tileBytes);
+      .def_ro("tile_bytes", &KernelChainRecord::tileBytes)
+      .def_ro("stream_row_bytes", &KernelChainRecord::streamRowBytes)
+      .def_ro("stream_tile_bytes", &KernelChainRecord::streamTileBytes);
   nb::class_<KernelFunctionRecord>(m, "KernelFunction")
       .def_ro("name", &KernelFunctionRecord::name)
       .def_ro("symbol", &KernelFunctionRecord::symbol)

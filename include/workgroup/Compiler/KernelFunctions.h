@@ -78,8 +78,12 @@ struct KernelChainRecord {
   unsigned first = 0, second = 0;
   /// The loop of the root that goes along the rows of both results.
   unsigned row = 0;
-  /// Workgroup memory for each row, and for all of them.
+  /// Workgroup memory for each row, and for all of them; 0 if rows are of no
+  /// known length.
   int64_t rowBytes = 0, tileBytes = 0;
+  /// The same, if some columns of the first result are made and multiplied at a
+  /// time; 0 if the second contraction needs whole rows.
+  int64_t streamRowBytes = 0, streamTileBytes = 0;
 };
 
 /// A function that becomes one kernel.

@@ -111,7 +111,8 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     every thread of the block would do as a whole. The threads share it out: each computes
     some rows and columns of the result, which it holds in registers (`vector`) from what
     the buffer is filled with, through the loops around, to the element-wise operations and copies
-    behind, which read the buffer. The buffer is gone then. Tiles are read by vectors of up to 16
+    behind, which read the buffer; operations that change it in these loops, element by element,
+    before the sum, change registers. The buffer is gone then. Tiles are read by vectors of up to 16
     bytes along their contiguous dimension: rows, columns, or steps of the sum; products and sums
     are in the types of the body, a product of floats and its addition one `vector.fma`.
 
@@ -181,7 +182,9 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
     The private buffer starts from what filled the result, or from a copy of it. Element-wise
     operations that read the result behind the loops read the private buffer
     instead; if one of them writes the result in place, or nobody else needs it, it is
-    not written before, else it is a copy of the private buffer.
+    not written before, else it is a copy of the private buffer. Loops around that go on adding
+    to the result, having changed it element by element, as attention does, go on with the private
+    buffer.
 
     A block may keep the result in a buffer of its own, for a sum along rows or another
     contraction. That buffer gets room for the whole tile, which is stored without asking where

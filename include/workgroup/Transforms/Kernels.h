@@ -48,6 +48,9 @@ struct TileKernelOptions {
   /// Columns of the first of two chained contractions that are made at a time;
   /// 0 for all.
   int64_t columns = 0;
+  /// Columns of the first of two chained contractions that are made and
+  /// multiplied at a time, so that no rows are kept; 0 for whole rows.
+  int64_t stream = 0;
   /// Whether every user of an element-wise result computes it for itself.
   bool recompute = false;
   /// If it is not 0, sizes are chosen for blocks of so many threads, and all

@@ -52,8 +52,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     along rows, make of the result of the first, as attention does, and if nothing of that is for
     others. Results are contiguous along their columns, and what the second one reads along its
     sums. They become one kernel, which keeps some rows in workgroup memory in between,
-    with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied. The columns
-    of the first result, those of the second, and the sums of the first are of constant extents,
+    with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied; or which goes
+    through the columns of the first result, if it can (see `workgroup-tile-kernel`) and rows are too
+    long: where rows are a multiple of 16, and columns of 64. The columns of the first result, those
+    of the second result, and the sums of the first, are of constant extents,
     the last two of 256 at most: what is computed with an element of the row is then less than what
     it costs to have it in global memory. There are at least 16 rows, and
     `chain-blocks` times as many if there is much to do for each 16 of them.
@@ -182,6 +184,17 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     makes at a time, along with what element-wise operations make of them; 0, or none, is for all.
     Both go through their sums in the steps of `reduction`.
 
+    With `stream` instead, a block goes through the columns of the first, so many at a time, makes what
+    lies between, and adds their products to the second: no row is kept, of whatever length. A
+    softmax between the two is recognised by what bodies compute: the largest element of each row,
+    `exp` or `exp2` of the difference to it, sums of that, and what is linear in it. The loop
+    carries the largest element so far, the sums, and the products, which are scaled by the
+    exponential of the difference when the largest element changes; divisions by the sums, and
+    choices of zero for a row, are made behind the loop, to the products. Other sums along rows are
+    carried as they are. This reassociates sums of floating-point numbers, and rounds what the second
+    contraction multiplies before it is divided, not after; NaN and infinities come through as they
+    would have.
+
     What an element-wise operation makes for several others stays in a tile, unless the size of
     this is not known, or `recompute` is set: then each of them computes it for itself. What is
     made of indices and numbers alone is always computed where it is read, but for products
@@ -195,7 +208,8 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     Functions without structured operations on tensors, or with more than one block of code,
     are left alone. Fails if the function is more than one kernel, if `block` names a
     loop that blocks cannot share out, if `split` is given without just one reduction the partial
-    results of which can be put together, and if `columns` is given without a chain.
+    results of which can be put together, if `columns` or `stream` is given without a chain, and
+    if `stream` is given where the second contraction needs whole rows.
   }];
   let options = [
     ListOption<"block", "block", "int64_t",
@@ -206,6 +220,9 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
                "Sizes of tiles along the loops of a reduction that blocks share; 0 for all">,
     Option<"columns", "columns", "int64_t", /*default=*/"0",
            "Columns of the first of two contractions that are made at a time; 0 for all">,
+    Option<"stream", "stream", "int64_t", /*default=*/"0",
+           "Columns of the first of two contractions that are made and multiplied at a time; "
+           "0 for whole rows">,
     Option<"recompute", "recompute", "bool", /*default=*/"false",
            "Keep no element-wise intermediate results">,
     Option<"defaultThreads", "default-threads", "int64_t", /*default=*/"0",

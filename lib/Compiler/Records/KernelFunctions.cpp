@@ -8,6 +8,8 @@
 
 #include "KernelFunctions.h"
 #include "Records.h"
+#include "Transforms/Kernels/ChainLimits.h"
+#include "Transforms/Kernels/Combiners.h"
 #include "Transforms/Kernels/LoopKernels.h"
 #include "Transforms/Kernels/SplitReduction.h"
 #include "Transforms/Loops/HostLoops.h"
@@ -128,10 +130,15 @@ describeChain(const KernelGroup &group) {
   auto find = [&](linalg::LinalgOp op) -> unsigned {
     return llvm::find(ops, op) - ops.begin();
   };
-  ChainBytes bytes = getBytes(*chain);
-  return KernelChainRecord{find(chain->first), find(chain->second),
+  ChainBytes whole = getRowBytes(*chain).value_or(ChainBytes());
+  ChainBytes streamed = getStreamBytes(*chain).value_or(ChainBytes());
+  return KernelChainRecord{find(chain->first),
+                           find(chain->second),
                            *group.getRowOf(chain->second)[chain->row],
-                           bytes.perRow, bytes.ofTiles};
+                           whole.perRow,
+                           whole.ofTiles,
+                           streamed.perRow,
+                           streamed.ofTiles};
 }
 
 static KernelOpRecord describeLoop(Operation *loop) {

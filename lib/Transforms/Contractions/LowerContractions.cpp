@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CarriedResult.h"
 #include "MatrixProductEmitter.h"
 #include "PointwiseEmitter.h"
 #include "ProductEmitter.h"
@@ -48,6 +49,8 @@ struct ContractionCluster {
   OpOperand *init = nullptr;
   /// What is made of it, in order.
   SmallVector<OpOperand *> sinks = {};
+  /// Outputs that change the accumulator in the loops, before the sum.
+  SmallVector<OpOperand *> updates = {};
   SmallVector<Operation *> views = {};
   ThreadTile tile = {};
   Sharers sharers = {};
@@ -143,6 +146,37 @@ static bool isWritten(OpOperand &use) {
   return use.getOperandNumber() == 1;
 }
 
+/// The operation that goes on adding in the body of loop number `number`.
+static Operation *getNext(ContractionCluster &cluster, unsigned number) {
+  if (number + 1 < cluster.loops.size())
+    return cluster.loops[number + 1];
+  return cluster.contraction.op;
+}
+
+/// Adds a use of the accumulator in a loop around the contraction. Returns why
+/// it cannot be, or empty.
+static std::string addUpdate(ContractionCluster &cluster, OpOperand &use) {
+  Operation *op = use.getOwner();
+  auto isResult = [&](Value value) { return value == use.get(); };
+  auto isOther = [&](Value value) {
+    return value != use.get() && isa<BaseMemRefType>(value.getType()) &&
+           getRootBuffer(value) == cluster.accumulator.getResult();
+  };
+  if (!isLeading(use.get(), cluster.accumulator) || !isUpdate(op, isResult) ||
+      llvm::any_of(op->getOperands(), isOther))
+    return describeUse(op, "stands in another block and uses");
+  for (auto [number, loop] : llvm::enumerate(cluster.loops)) {
+    if (op->getBlock() != loop.getBody())
+      continue;
+    if (!op->isBeforeInBlock(getNext(cluster, number)))
+      return describeUse(op, "changes, behind the sum,");
+    if (isWritten(use))
+      cluster.updates.push_back(&use);
+    return "";
+  }
+  return describeUse(op, "stands in another block and uses");
+}
+
 /// Adds a use of the accumulator. Returns why it cannot be, or empty.
 static std::string addUse(ContractionCluster &cluster, OpOperand &use) {
   Operation *op = use.getOwner(), *root = cluster.getRoot();
@@ -156,7 +190,7 @@ static std::string addUse(ContractionCluster &cluster, OpOperand &use) {
     return "";
   }
   if (op->getBlock() != root->getBlock())
-    return describeUse(op, "stands in another block and uses");
+    return addUpdate(cluster, use);
   if (!isLeading(use.get(), cluster.accumulator) || !isPointwiseUse(use))
     return describeUse(op, "does more than element-wise work with");
   bool isBefore = op->isBeforeInBlock(root);
@@ -206,9 +240,10 @@ static std::string collectUses(ContractionCluster &cluster) {
     }
   if (!cluster.init)
     return "nothing fills its accumulator";
-  llvm::stable_sort(cluster.sinks, [](OpOperand *lhs, OpOperand *rhs) {
+  auto isBefore = [](OpOperand *lhs, OpOperand *rhs) {
     return lhs->getOwner()->isBeforeInBlock(rhs->getOwner());
-  });
+  };
+  llvm::stable_sort(cluster.sinks, isBefore);
   // Who reads it more than once reads the same element each time.
   for (unsigned i = 1; i < cluster.sinks.size(); ++i) {
     Operation *op = cluster.sinks[i]->getOwner();
@@ -254,8 +289,9 @@ static std::string findSharers(ContractionCluster &cluster,
                                SharerAnalysis &analysis) {
   SmallVector<Operation *> ops = {cluster.contraction.op,
                                   cluster.init->getOwner()};
-  for (OpOperand *sink : cluster.sinks)
-    ops.push_back(sink->getOwner());
+  for (ArrayRef<OpOperand *> uses : {cluster.updates, cluster.sinks})
+    for (OpOperand *use : uses)
+      ops.push_back(use->getOwner());
   std::string why = analysis.getBlockDivergence(ops);
   if (why.empty() && areFactors(cluster, [](Value factor) {
         return isWorkgroupMemory(factor.getType());
@@ -364,14 +400,25 @@ static Value getFilling(OpOperand *init) {
 }
 
 /// The sums that the loops carry to the contraction, which are `initial` at
-/// first.
+/// first, and changed on the way.
 static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
+                                PointwiseEmitter &pointwise,
                                 RewriterBase &rewriter) {
   SmallVector<Value> sums(initial);
   for (scf::ForOp &loop : cluster.loops) {
     loop = addCarriedValues(rewriter, loop, sums);
     sums.assign(loop.getRegionIterArgs().end() - initial.size(),
                 loop.getRegionIterArgs().end());
+    for (Operation &op : llvm::make_early_inc_range(*loop.getBody())) {
+      OpOperand **update =
+          llvm::find_if(cluster.updates, [&](OpOperand *output) {
+            return output->getOwner() == &op;
+          });
+      if (update == cluster.updates.end())
+        continue;
+      rewriter.setInsertionPoint(&op);
+      sums = pointwise.update(Pointwise(&op, *update), sums);
+    }
   }
   return sums;
 }
@@ -419,7 +466,7 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
       filling ? pointwise.fill(filling)
               : pointwise.initialize(Pointwise(init, cluster.init));
 
-  sums = carry(cluster, sums, rewriter);
+  sums = carry(cluster, sums, pointwise, rewriter);
   rewriter.setInsertionPoint(op);
   sums =
       matrices ? matrices->multiply(sums) : ProductEmitter(part).multiply(sums);
@@ -433,8 +480,9 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
     pointwise.finish(Pointwise(sink->getOwner(), sink), sums);
   }
 
-  for (OpOperand *sink : cluster.sinks)
-    rewriter.eraseOp(sink->getOwner());
+  for (ArrayRef<OpOperand *> uses : {cluster.updates, cluster.sinks})
+    for (OpOperand *use : uses)
+      rewriter.eraseOp(use->getOwner());
   rewriter.eraseOp(op);
   rewriter.eraseOp(init);
   for (Operation *view : llvm::reverse(cluster.views))

@@ -101,43 +101,46 @@ Value PointwiseEmitter::makeOrZero(Value condition, Type type,
 }
 
 /// A piece of which some elements may not be there; those are zero.
-Value PointwiseEmitter::initializePart(const Pointwise &init, int64_t row,
-                                       int64_t column,
-                                       const TileLimits &limits) {
+Value PointwiseEmitter::makePart(const Pointwise &op, Value sum, int64_t row,
+                                 int64_t column, const TileLimits &limits) {
   int64_t length = tile.columnRun;
   Value ofRow = limits.hasRow(row);
   return makeOrZero(ofRow, part.getVectorType(), [&]() -> Value {
-    if (PieceAccess(part, init).canMask()) {
+    if (PieceAccess(part, op).canMask()) {
       Piece piece{row, column, length, limits.makeMask(column)};
-      return widen(rewriter, loc,
-                   compute(init, Value(), piece, /*cache=*/nullptr)[0], length);
+      return widen(rewriter, loc, compute(op, sum, piece, /*cache=*/nullptr)[0],
+                   length);
     }
     SmallVector<Value> elements;
     for (int64_t j = column; j < column + length; ++j)
       elements.push_back(
           makeOrZero(limits.hasColumn(j), part.getElementType(), [&] {
-            return compute(init, Value(), {row, j, 1, {}},
-                           /*cache=*/nullptr)[0];
+            Value element =
+                sum ? vector::ExtractOp::create(rewriter, loc, sum, j - column)
+                          .getResult()
+                    : Value();
+            return compute(op, element, {row, j, 1, {}}, /*cache=*/nullptr)[0];
           }));
     return vector::FromElementsOp::create(rewriter, loc, part.getVectorType(),
                                           elements);
   });
 }
 
-SmallVector<Value> PointwiseEmitter::initialize(const Pointwise &init) {
-  TileLimits limits(part, init.accumulator->get());
+SmallVector<Value> PointwiseEmitter::make(const Pointwise &op,
+                                          ValueRange sums) {
+  TileLimits limits(part, op.accumulator->get());
   SmallVector<Value> results;
   PieceCache cache;
   auto emitAll = [&](bool isPart) {
     results.clear();
     int64_t length = tile.columnRun;
     for (int64_t i = 0; i < tile.rows; ++i)
-      for (int64_t j = 0; j < tile.columns; j += length)
-        results.push_back(isPart ? initializePart(init, i, j, limits)
-                                 : widen(rewriter, loc,
-                                         compute(init, Value(),
-                                                 {i, j, length, {}}, &cache)[0],
-                                         length));
+      for (int64_t j = 0; j < tile.columns; j += length) {
+        Value sum = sums.empty() ? Value() : sums[results.size()];
+        Value made = isPart ? makePart(op, sum, i, j, limits)
+                            : compute(op, sum, {i, j, length, {}}, &cache)[0];
+        results.push_back(widen(rewriter, loc, made, length));
+      }
   };
   if (limits.empty()) {
     emitAll(/*isPart=*/false);

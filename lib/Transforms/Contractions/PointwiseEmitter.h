@@ -31,7 +31,13 @@ public:
   /// The result as `value` everywhere.
   SmallVector<Value> fill(Value value);
   /// The result as `init` makes it.
-  SmallVector<Value> initialize(const Pointwise &init);
+  SmallVector<Value> initialize(const Pointwise &init) {
+    return make(init, {});
+  }
+  /// The result as `update` changes it, which is `sums` before.
+  SmallVector<Value> update(const Pointwise &update, ValueRange sums) {
+    return make(update, sums);
+  }
   /// Does `sink` on the result.
   void finish(const Pointwise &sink, ValueRange sums);
 
@@ -40,8 +46,9 @@ private:
                              PieceCache *cache);
   void emitIf(Value condition, function_ref<void()> body);
   Value makeOrZero(Value condition, Type type, function_ref<Value()> make);
-  Value initializePart(const Pointwise &init, int64_t row, int64_t column,
-                       const TileLimits &limits);
+  SmallVector<Value> make(const Pointwise &op, ValueRange sums);
+  Value makePart(const Pointwise &op, Value sum, int64_t row, int64_t column,
+                 const TileLimits &limits);
   void finishPiece(const Pointwise &sink, Value sum, const Piece &piece,
                    PieceCache *cache);
   void finishWhole(const Pointwise &sink, ValueRange sums);

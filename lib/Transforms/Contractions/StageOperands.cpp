@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockContractions.h"
+#include "CarriedResult.h"
 #include "KeptBuffers.h"
 #include "Sharers.h"
 #include "StageReads.h"
@@ -43,6 +44,8 @@ struct Staging {
   Contraction contraction;
   /// All of it in the block of its result's buffer: a loop, or itself.
   Operation *root = nullptr;
+  /// The loops that the result goes through, that one included.
+  CarriedResult carried = {};
   TileSizes tile = {};
 
   Value getResult() { return contraction.getResult()->get(); }
@@ -62,6 +65,7 @@ private:
   SmallVector<linalg::LinalgOp> collect();
   std::string decide(Staging &staging);
   std::string checkTiles(Staging &staging);
+  StagedResult analyze(Staging &staging);
   Value keepWhole(Staging &staging, MemRefType type);
   void apply(Staging &staging);
   MemRefType getTileType(Staging &staging, OpOperand *operand,
@@ -156,6 +160,8 @@ std::string OperandStager::checkTiles(Staging &staging) {
 std::string OperandStager::decide(Staging &staging) {
   Contraction &contraction = staging.contraction;
   staging.root = findSumLoops(contraction.op);
+  staging.carried =
+      findCarriedResult(staging.root, contraction.op.getDpsInits()[0], aliases);
   std::string why;
   for (AffineMap map : contraction.op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
@@ -262,13 +268,20 @@ static void eraseDead(Value memref, RewriterBase &rewriter) {
   }
 }
 
+/// Who uses the result.
+StagedResult OperandStager::analyze(Staging &staging) {
+  StagedResult result(staging.getResult(), staging.carried.root, aliases,
+                      staging.carried.updates);
+  result.analyze();
+  return result;
+}
+
 /// Makes the buffer that a block keeps the result in so large that the whole
 /// tile of it can be stored, in vectors, without asking for edges. Returns
 /// where it is stored; null if the block keeps it elsewhere, or not at all.
 Value OperandStager::keepWhole(Staging &staging, MemRefType type) {
-  StagedResult result(staging.getResult(), staging.root, aliases);
-  result.analyze();
-  if (!result.isKept())
+  StagedResult result = analyze(staging);
+  if (staging.root != staging.carried.root || !result.isKept())
     return nullptr;
   return kept.makeTile(rewriter, staging.getResult(), type.getShape(),
                        staging.root);
@@ -276,7 +289,7 @@ Value OperandStager::keepWhole(Staging &staging, MemRefType type) {
 
 void OperandStager::apply(Staging &staging) {
   linalg::LinalgOp op = staging.contraction.op;
-  hoistInvariants(op, staging.root);
+  hoistInvariants(op, staging.carried.root);
   Contraction &contraction = staging.contraction;
   MemRefType type =
       getTileType(staging, contraction.getResult(), gpu::AddressSpace::Private);
@@ -292,8 +305,7 @@ void OperandStager::apply(Staging &staging) {
   };
   Value tile = keepWhole(staging, type);
   Value view = staging.getResult();
-  StagedResult result(view, staging.root, aliases);
-  result.analyze();
+  StagedResult result = analyze(staging);
   bool isPadded =
       cast<MemRefType>(view.getType()).getShape() != type.getShape();
   Value buffer = tile && isPadded ? result.redirectTo(rewriter, tile, make)

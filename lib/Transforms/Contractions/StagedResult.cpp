@@ -297,6 +297,16 @@ bool StagedResult::isKept() const {
   return init && isConstantFill(init) && (isNeeded || inPlace);
 }
 
+/// Has updates change what is in `part`.
+void StagedResult::redirectUpdates(RewriterBase &rewriter, Value part) {
+  for (OpOperand *update : updates)
+    rewriter.modifyOpInPlace(update->getOwner(), [&] {
+      for (OpOperand &use : update->getOwner()->getOpOperands())
+        if (isa<BaseMemRefType>(use.get().getType()) && isWhole(use))
+          use.set(part);
+    });
+}
+
 Value StagedResult::redirectTo(RewriterBase &rewriter, Value tile,
                                function_ref<Value()> make) {
   rewriter.setInsertionPoint(init->getOwner());
@@ -338,6 +348,7 @@ Value StagedResult::redirect(RewriterBase &rewriter, bool isPadded,
   }
   for (OpOperand *read : reads)
     rewriter.modifyOpInPlace(read->getOwner(), [&] { read->set(part); });
+  redirectUpdates(rewriter, part);
   if (inPlace)
     replaceInPlace(rewriter, part);
   return buffer;

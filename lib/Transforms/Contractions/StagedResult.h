@@ -42,9 +42,11 @@ OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
 class StagedResult {
 public:
   /// The contraction writes to `view`, and `root` is all that there is of it in
-  /// its block: a loop, or itself.
-  StagedResult(Value view, Operation *root, const ArgumentAliases &aliases)
-      : view(view), root(root), aliases(aliases) {}
+  /// its block: a loop, or itself. In the loop, `updates` are outputs that
+  /// overwrite the view, too.
+  StagedResult(Value view, Operation *root, const ArgumentAliases &aliases,
+               ArrayRef<OpOperand *> updates = {})
+      : view(view), root(root), aliases(aliases), updates(updates) {}
 
   void analyze();
 
@@ -74,10 +76,12 @@ private:
   bool addSink(linalg::LinalgOp op);
   void findSinks();
   void replaceInPlace(RewriterBase &rewriter, Value part);
+  void redirectUpdates(RewriterBase &rewriter, Value part);
 
   Value view;
   Operation *root;
   const ArgumentAliases &aliases;
+  SmallVector<OpOperand *> updates;
 
   /// The operand that fills the view before; null if the view holds what was
   /// there.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainTiles.h"
-#include "ContractionChain.h"
+#include "StreamLoop.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -38,8 +38,21 @@ static LogicalResult tileColumns(RewriterBase &rewriter,
   return success();
 }
 
+/// Lets both contractions go through the columns of the first, `columns` at a
+/// time.
+static LogicalResult stream(RewriterBase &rewriter,
+                            const ContractionChain &chain, int64_t columns) {
+  std::optional<ChainStream> found = findStream(chain);
+  linalg::LinalgOp second = chain.second;
+  if (!found)
+    return second.emitOpError("needs whole rows of what it multiplies, which "
+                              "is none of the softmax of scores; give no "
+                              "'stream'");
+  return streamChain(rewriter, chain, *found, columns);
+}
+
 LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
-                        int64_t columns) {
+                        const TileKernelOptions &options) {
   std::optional<ContractionChain> chain;
   function.walk([&](linalg::LinalgOp op) {
     if (!chain && getTensorOp(op))
@@ -47,7 +60,9 @@ LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
   });
   if (!chain)
     return success();
-  if (failed(tileColumns(rewriter, *chain, columns)))
+  if (options.stream != 0)
+    return stream(rewriter, *chain, options.stream);
+  if (failed(tileColumns(rewriter, *chain, options.columns)))
     return failure();
   for (const ContractionChain::Link &link : chain->links) {
     linalg::LinalgOp op = link.op;

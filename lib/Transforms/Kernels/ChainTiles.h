@@ -18,14 +18,16 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Transforms/Kernels.h"
 
 namespace mlir::workgroup {
 
-/// Lets the first of two chained contractions of a block of `function` make
-/// `columns` columns at a time, unless that is 0, and the operations between
-/// put their results where they read.
+/// Lets two chained contractions of a block of `function` go through the
+/// columns of the first, as many at a time as option `stream` says; if it is 0,
+/// the first make `columns` at a time, unless that is 0, and the operations
+/// between put their results where they read.
 LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
-                        int64_t columns);
+                        const TileKernelOptions &options);
 
 } // namespace mlir::workgroup
 

@@ -246,18 +246,8 @@ std::optional<ContractionChain> findChain(linalg::LinalgOp second) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is worth it
+// What is put where
 //===----------------------------------------------------------------------===//
-
-static int64_t getExtent(linalg::LinalgOp op, unsigned loop) {
-  return op.getStaticLoopRanges()[loop];
-}
-
-static int64_t estimateElementBytes(Value value) {
-  Type type = getElementTypeOrSelf(value);
-  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
-                             : sizeof(int64_t);
-}
 
 OpOperand *findReplaced(linalg::LinalgOp op,
                         function_ref<bool(Operation *)> isKept) {
@@ -279,91 +269,6 @@ OpOperand *findReplaced(linalg::LinalgOp op,
       return read;
   }
   return nullptr;
-}
-
-/// The bytes of one row of the result of `link`.
-static int64_t getRowBytes(const ContractionChain::Link &link) {
-  linalg::LinalgOp op = link.op;
-  int64_t bytes = estimateElementBytes(op->getResult(0));
-  for (auto [loop, row] : llvm::enumerate(link.rows))
-    if (!row && isParallel(op, loop))
-      bytes *= getExtent(op, loop);
-  return bytes;
-}
-
-ChainBytes getBytes(const ContractionChain &chain) {
-  // Steps along the sums, and columns at a time.
-  constexpr int64_t kSteps = 16, kColumns = 128;
-  ChainBytes bytes;
-  auto isLink = [&](Operation *op) {
-    return llvm::any_of(chain.links, [&](const ContractionChain::Link &link) {
-      return link.op == op;
-    });
-  };
-  for (const ContractionChain::Link &link : chain.links)
-    if (!findReplaced(link.op, isLink))
-      bytes.perRow += getRowBytes(link);
-  // The first result is kept in whole tiles, and rows apart.
-  int64_t columns = getExtent(chain.first, chain.firstColumn);
-  int64_t padding =
-      llvm::alignTo(columns, columns > kColumns ? 64 : 32) - columns;
-  bytes.perRow +=
-      64 + padding * estimateElementBytes(chain.first->getResult(0));
-  for (linalg::LinalgOp op : {chain.first, chain.second}) {
-    int64_t columns = op == chain.first
-                          ? std::min(kColumns, getExtent(op, chain.firstColumn))
-                          : getExtent(op, chain.secondColumn);
-    int64_t element = std::max(estimateElementBytes(op.getDpsInputs()[0]),
-                               estimateElementBytes(op.getDpsInputs()[1]));
-    bytes.perRow += kSteps * element;
-    bytes.ofTiles += kSteps * element * llvm::alignTo(columns, 32);
-  }
-  return bytes;
-}
-
-/// True if all is constant that a row goes through before the second
-/// contraction.
-static bool areKnown(const ContractionChain &chain) {
-  return llvm::all_of(chain.links, [](const ContractionChain::Link &link) {
-    return llvm::all_of_zip(link.rows,
-                            linalg::LinalgOp(link.op).getStaticLoopRanges(),
-                            [](std::optional<unsigned> row, int64_t extent) {
-                              return row || !ShapedType::isDynamic(extent);
-                            });
-  });
-}
-
-std::optional<StringRef> getObstacle(const ContractionChain &chain,
-                                     const FormKernelsOptions &limits) {
-  constexpr int64_t kRows = 16, kMaxExtent = 256, kMuchWork = 1 << 21;
-  int64_t rows = getExtent(chain.second, chain.row);
-  int64_t columns = getExtent(chain.first, chain.firstColumn);
-  int64_t sums = getExtent(chain.first, chain.firstSum);
-  int64_t results = getExtent(chain.second, chain.secondColumn);
-  if (!areKnown(chain) || ShapedType::isDynamic(results))
-    return "the sizes of its rows are not known";
-  if (columns < 2 || sums < 2 || results < 2)
-    return "its rows are of one element";
-  if (sums > kMaxExtent || results > kMaxExtent)
-    return "there is more to do with its rows than to write and read them";
-  if (!ShapedType::isDynamic(rows) && rows < kRows)
-    return "there are few rows";
-  ChainBytes bytes = getBytes(chain);
-  if (kRows * bytes.perRow + bytes.ofTiles > limits.chainBytes)
-    return "its rows and the tiles it multiplies do not fit into memory";
-  // Extents that are not known count as much.
-  int64_t blocks = 1;
-  for (auto [loop, row] : llvm::enumerate(chain.links.front().rows)) {
-    int64_t extent = getExtent(chain.first, loop);
-    if (row && ShapedType::isDynamic(extent))
-      return std::nullopt;
-    if (row)
-      blocks *= *row == chain.row ? llvm::divideCeil(extent, kRows) : extent;
-  }
-  if (blocks < limits.chainBlocks &&
-      kRows * columns * (sums + results) > kMuchWork)
-    return "few blocks would have much to do";
-  return std::nullopt;
 }
 
 } // namespace mlir::workgroup

@@ -17,7 +17,6 @@
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_CONTRACTIONCHAIN_H
 
 #include "Transforms/Linalg/LinalgClasses.h"
-#include "workgroup/Transforms/Kernels.h"
 
 namespace mlir::workgroup {
 
@@ -50,23 +49,11 @@ struct ContractionChain {
 /// there is none.
 std::optional<ContractionChain> findChain(linalg::LinalgOp second);
 
-/// Why a kernel of `chain` would be too large, or slower than one for each
-/// contraction.
-std::optional<StringRef> getObstacle(const ContractionChain &chain,
-                                     const FormKernelsOptions &limits);
-
 /// The operand of `op`, an element-wise operation, that it can put its result
 /// in the place of: what makes it is of those that are kept, and nothing reads
 /// it afterwards. Null if there is none.
 OpOperand *findReplaced(linalg::LinalgOp op,
                         function_ref<bool(Operation *)> isKept);
-
-/// Workgroup memory of a block: for each row, and for tiles of what all rows
-/// are multiplied with.
-struct ChainBytes {
-  int64_t perRow = 0, ofTiles = 0;
-};
-ChainBytes getBytes(const ContractionChain &chain);
 
 } // namespace mlir::workgroup
 

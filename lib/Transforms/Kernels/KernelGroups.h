@@ -16,7 +16,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_KERNELGROUPS_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_KERNELGROUPS_H
 
-#include "ContractionChain.h"
+#include "ChainLimits.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::workgroup {

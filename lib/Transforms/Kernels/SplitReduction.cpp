@@ -8,6 +8,7 @@
 
 #include "SplitReduction.h"
 #include "BlockTiles.h"
+#include "Combiners.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,30 +21,6 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 // What can be split
 //===----------------------------------------------------------------------===//
-
-/// The operation that sums up result `number` of `op`; null if that is not one
-/// operation.
-static Operation *getCombiner(linalg::LinalgOp op, unsigned number) {
-  SmallVector<Operation *> combiners;
-  if (!matchReduction(op.getRegionOutputArgs(), number, combiners) ||
-      combiners.size() != 1 ||
-      !arith::getNeutralElement(combiners.front()).has_value())
-    return nullptr;
-  return combiners.front();
-}
-
-Operation *getCombiner(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
-    return nullptr;
-  return getCombiner(op, 0);
-}
-
-bool isCombinable(linalg::LinalgOp op) {
-  return op.getNumReductionLoops() != 0 &&
-         llvm::all_of(llvm::enumerate(op.getRegionOutputArgs()), [&](auto of) {
-           return of.value().hasOneUse() && getCombiner(op, of.index());
-         });
-}
 
 /// True if `op`, or what an operation of `group` makes for it, is a result of
 /// the kernel besides that of the root.

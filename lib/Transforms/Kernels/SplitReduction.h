@@ -20,15 +20,6 @@
 
 namespace mlir::workgroup {
 
-/// The operation that puts partial results of `op` together; null if there is
-/// none with a neutral element.
-Operation *getCombiner(linalg::LinalgOp op);
-
-/// True if partial results of `op`, of which there may be several, can be put
-/// together: each is summed up by an operation of its own, from a neutral
-/// element.
-bool isCombinable(linalg::LinalgOp op);
-
 /// The reduction of `group` that blocks can share; null if there is not just
 /// one, or if what it is made from is a result of the kernel, too.
 linalg::LinalgOp getSplittable(const KernelGroup &group);

@@ -20,6 +20,7 @@
 #include "DefaultTiles.h"
 #include "RecomputeOperands.h"
 #include "SplitReduction.h"
+#include "StreamEnd.h"
 #include "Transforms/Linalg/TensorEncodings.h"
 #include "Transforms/Linalg/TensorGenerics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -122,21 +123,19 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
   if (options.columns < 0)
     return root.emitOpError("cannot be in tiles of ")
            << options.columns << "; 'columns' is positive, or 0 for all";
-  if (options.columns != 0 && !group.getChain())
-    return root.emitOpError("belongs to a kernel without a contraction of what "
-                            "another one makes; give no 'columns'");
+  if (options.stream < 0)
+    return root.emitOpError("cannot be in tiles of ")
+           << options.stream << "; 'stream' is positive, or 0 for whole rows";
+  for (StringRef option : {"columns", "stream"})
+    if ((option == "columns" ? options.columns : options.stream) != 0 &&
+        !group.getChain())
+      return root.emitOpError("belongs to a kernel without a contraction of "
+                              "what another one makes; give no '")
+             << option << "'";
+  if (options.columns != 0 && options.stream != 0)
+    return root.emitOpError("cannot both keep rows and go through them; give "
+                            "no 'columns' or no 'stream'");
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Destinations
-//===----------------------------------------------------------------------===//
-
-/// The tensor that `result` is put into, behind what initialises it.
-static Value getDestination(Value result) {
-  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
-    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,6 +145,8 @@ static Value getDestination(Value result) {
 /// True if a block cannot keep what an element-wise operation makes for others,
 /// as its size is not known.
 bool KernelTiler::needsRecomputation(const KernelGroup &group) const {
+  if (options.stream != 0)
+    return false; // nothing keeps rows
   return options.recompute ||
          llvm::any_of(group.getOps(), [&](linalg::LinalgOp op) {
            if (op == group.getRoot() ||
@@ -333,8 +334,12 @@ LogicalResult KernelTiler::tileReductions() {
     SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
     SmallVector<unsigned> loops;
     op.getReductionDims(loops);
-    for (auto [loop, size] : llvm::zip(loops, options.reduction))
-      sizes[loop] = rewriter.getIndexAttr(size);
+    for (auto [loop, size] : llvm::zip(loops, options.reduction)) {
+      int64_t sum = op.getStaticLoopRanges()[loop];
+      bool isOneStep =
+          options.stream != 0 && !ShapedType::isDynamic(sum) && sum <= size;
+      sizes[loop] = rewriter.getIndexAttr(isOneStep ? 0 : size);
+    }
     if (llvm::all_of(sizes, isZeroInteger))
       continue;
     rewriter.setInsertionPoint(op);
@@ -385,8 +390,11 @@ LogicalResult KernelTiler::run() {
   eraseDeadOps();
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, function);
-  return failure(failed(tileChain(rewriter, function, options.columns)) ||
-                 failed(tileReductions()));
+  if (failed(tileChain(rewriter, function, options)))
+    return failure();
+  if (options.stream != 0)
+    eraseDeadOps();
+  return tileReductions();
 }
 
 LogicalResult tileKernel(func::FuncOp function,
@@ -407,6 +415,7 @@ struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
     llvm::append_range(options.reduction, reduction);
     llvm::append_range(options.split, split);
     options.columns = columns;
+    options.stream = stream;
     options.recompute = recompute;
     options.defaultThreads = defaultThreads;
     if (failed(tileKernel(getOperation(), options)))

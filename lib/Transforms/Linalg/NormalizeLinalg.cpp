@@ -267,9 +267,61 @@ static bool shouldFuse(OpOperand *use) {
          consumer.getMatchingIndexingMap(use).isIdentity();
 }
 
+/// Whether the dimensions that `groups` make one of each are, at indices of
+/// `map`, batches of contraction `op`, which may as well have all of them.
+static bool areBatches(linalg::LinalgOp op, AffineMap map,
+                       ArrayRef<ReassociationIndices> groups,
+                       ArrayRef<int64_t> extents) {
+  if (!op || classify(op) != LinalgClass::Contraction)
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  return succeeded(dims) && map.getNumResults() == groups.size() &&
+         llvm::all_of(llvm::zip_equal(map.getResults(), groups), [&](auto of) {
+           auto [at, group] = of;
+           auto loop = dyn_cast<AffineDimExpr>(at);
+           return group.size() == 1 ||
+                  (loop &&
+                   llvm::is_contained(dims->batch, loop.getPosition()) &&
+                   llvm::none_of(
+                       group, [&](int64_t dim) { return extents[dim] == 1; }));
+         });
+}
+
+/// True if a contraction adds to `use`.
+static bool startsContraction(OpOperand &use) {
+  linalg::LinalgOp user = getTensorOp(use.getOwner());
+  return user && user.isDpsInit(&use) &&
+         classify(user) == LinalgClass::Contraction;
+}
+
+/// Whether the reshape at `use` is between a contraction and an operation on
+/// what several batches of it make one of: heads of attention.
+static bool isOfBatches(OpOperand *use) {
+  Operation *producer = use->get().getDefiningOp(), *user = use->getOwner();
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
+    linalg::LinalgOp op = getTensorOp(producer);
+    if (op && classify(op) == LinalgClass::Generator)
+      return llvm::all_of(expand->getUses(), startsContraction);
+    return op &&
+           areBatches(
+               op, op.getIndexingMapMatchingResult(cast<OpResult>(use->get())),
+               expand.getReassociationIndices(),
+               expand.getResultType().getShape()) &&
+           llvm::all_of(expand->getUsers(), getTensorOp);
+  }
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(producer);
+  linalg::LinalgOp op = getTensorOp(user);
+  return collapse && op && getTensorOp(collapse.getSrc().getDefiningOp()) &&
+         areBatches(op, op.getMatchingIndexingMap(use),
+                    collapse.getReassociationIndices(),
+                    collapse.getSrcType().getShape());
+}
+
 /// Whether a reshape at `use` is swapped with what is before or behind it: only
-/// between two element-wise operations, which become one by it. Elsewhere
-/// it spreads dimensions of one element all over the program.
+/// between two element-wise operations, which become one by it, and between
+/// a contraction and what is done to its batches. Elsewhere it spreads
+/// dimensions of one element all over the program.
 static bool shouldSwapReshape(OpOperand *use) {
   auto isElementwise = [](Operation *op) {
     linalg::LinalgOp onTensors = getTensorOp(op);
@@ -281,6 +333,8 @@ static bool shouldSwapReshape(OpOperand *use) {
   Operation *producer = use->get().getDefiningOp(), *user = use->getOwner();
   if (!producer || !producer->hasOneUse())
     return false;
+  if (isOfBatches(use))
+    return true;
   if (isReshape(producer))
     return isElementwise(user) &&
            isElementwise(producer->getOperand(0).getDefiningOp()) &&

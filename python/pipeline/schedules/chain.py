@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .kernel import Kernel, Op
 from .target import Target
@@ -23,12 +24,14 @@ class Chained:
 
     Of ``rows``, the most that leave room for a second block and each multiprocessor a block; the
     fewest if none do. Of ``columns`` of the first result, made at a time, those that leave the
-    least of the last time empty; the most if several do. Both go in ``steps`` along their sums; a
+    least of the last time empty; the most if several do. Rows that do not fit are not kept:
+    ``stream`` columns are made and multiplied at a time. Both go in ``steps`` along their sums; a
     thread has about ``sums`` of them.
     """
 
     rows: tuple[int, ...] = (64, 32, 16)
     columns: tuple[int, ...] = (128, 96, 64)
+    stream: int = 64
     steps: int = 16
     sums: int = 32
 
@@ -38,18 +41,32 @@ class Chained:
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         chain = kernel.chain
         assert chain is not None
-        rows = self._rows(kernel, target)
         first, second = (_columns(kernel.ops[number]) for number in (chain.first, chain.second))
-        columns = min(self.columns, key=lambda size: (-(-first // size) * size, -size))
-        widest = max(min(first, columns), second)
-        threads = clamp_threads(rows * widest // self.sums, 64, 256)
-        return Tile(self._block(kernel, rows), threads, (self.steps,), columns=columns)
+        least, memory = self.rows[-1], target.row_bytes
+        is_kept = 0 < least * chain.row_bytes + chain.tile_bytes <= memory
+        if is_kept or not chain.stream_row_bytes:
+            rows = self._rows(kernel, target, self.rows, chain.row_bytes, chain.tile_bytes)
+            columns = min(self.columns, key=lambda size: (-(-first // size) * size, -size))
+            tile = Tile((), 1, (self.steps,), columns=columns)
+        else:
+            whole = [rows for rows in self.rows if kernel.root.extent(chain.row) % rows == 0]
+            sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
+            rows = self._rows(kernel, target, whole, *sizes)
+            columns = self.stream
+            tile = Tile((), 1, (self.steps,), stream=columns)
+        threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
+        return replace(tile, block=self._block(kernel, rows), threads=threads)
 
-    def _rows(self, kernel: Kernel, target: Target) -> int:
-        chain = kernel.chain
-        assert chain is not None
-        for rows in self.rows:
-            fits = rows * chain.row_bytes + chain.tile_bytes <= target.row_bytes
+    def _rows(
+        self,
+        kernel: Kernel,
+        target: Target,
+        candidates: Sequence[int],
+        row_bytes: int,
+        tile_bytes: int,
+    ) -> int:
+        for rows in candidates:
+            fits = rows * row_bytes + tile_bytes <= target.row_bytes
             blocks = count_tiles(kernel.root, self._block(kernel, rows))
             if fits and blocks >= target.multiprocessors:
                 return rows

@@ -109,7 +109,9 @@ class Chain(NamedTuple):
 
     ``first``, ``second``: their numbers among the operations. ``row``: the loop of the root along
     the rows of both results. ``row_bytes``, ``tile_bytes``: workgroup memory for each row, and for
-    what all rows are multiplied with.
+    what all rows are multiplied with; 0 if the length of rows is not known. ``stream_row_bytes``,
+    ``stream_tile_bytes``: the same if a few columns of the first result are made and multiplied at
+    a time; 0 if that will not do.
     """
 
     first: int
@@ -117,6 +119,8 @@ class Chain(NamedTuple):
     row: int
     row_bytes: int
     tile_bytes: int
+    stream_row_bytes: int = 0
+    stream_tile_bytes: int = 0
 
 
 @counterpart("KernelFunction")

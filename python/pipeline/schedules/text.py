@@ -37,6 +37,7 @@ def write_schedule(
             recompute=tile.recompute,
             split=tile.split,
             columns=tile.columns,
+            stream=tile.stream,
         )
         writer.apply("workgroup-tile-kernel", writer.match(kernel, program), **options)
     writer.add_comment("tensors become buffers, then each kernel is shared out to threads")

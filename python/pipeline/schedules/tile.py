@@ -22,10 +22,11 @@ class Tile:
     of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
     ``split``: what a block does of each loop of the kernel's sum, if several blocks share it; none
     if they do not. ``columns``: how many of the first of two contractions are made at a time; 0
-    for all. ``slots``: of the rings that copies to workgroup memory run ahead in; 0 for none.
-    ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
-    goes to registers, and not to workgroup memory first. ``reason``: why this
-    is the general form and none for its kind; empty if it is not.
+    for all. ``stream``: how many of them are made and multiplied at a time, so that no row is kept;
+    0 for whole rows. ``slots``: of the rings that copies to workgroup memory run ahead in; 0 for
+    none. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read goes
+    to registers, and not to workgroup memory first. ``reason``: why this is the general form and
+    none for its kind; empty if it is not.
     """
 
     block: tuple[int, ...]
@@ -36,6 +37,7 @@ class Tile:
     columns: int = 0
     direct: bool = False
     slots: int = 0
+    stream: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 // What keeps contractions apart that could be chained.
 
 #id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
 
 func.func @large(%x: tensor<800x48xf32>, %v: tensor<48x1000xf32>, %w: tensor<1000x64xf32>) -> tensor<800x64xf32> {
   %cst = arith.constant 0.0 : f32
@@ -10,10 +11,19 @@ func.func @large(%x: tensor<800x48xf32>, %v: tensor<48x1000xf32>, %w: tensor<100
   %f = tensor.empty() : tensor<800x64xf32>
   %z = linalg.fill ins(%cst : f32) outs(%e : tensor<800x1000xf32>) -> tensor<800x1000xf32>
   %y = linalg.fill ins(%cst : f32) outs(%f : tensor<800x64xf32>) -> tensor<800x64xf32>
-  // expected-remark @+1 {{it is not in the kernel of what uses it: its rows and the tiles it multiplies do not fit into memory}}
+  // expected-remark @+1 {{it is not in the kernel of what uses it: a reduction is behind it}}
   %0 = linalg.matmul ins(%x, %v : tensor<800x48xf32>, tensor<48x1000xf32>) outs(%z : tensor<800x1000xf32>) -> tensor<800x1000xf32>
-  %1 = linalg.matmul ins(%0, %w : tensor<800x1000xf32>, tensor<1000x64xf32>) outs(%y : tensor<800x64xf32>) -> tensor<800x64xf32>
-  return %1 : tensor<800x64xf32>
+  %g = tensor.empty() : tensor<800xf32>
+  %t = linalg.fill ins(%cst : f32) outs(%g : tensor<800xf32>) -> tensor<800xf32>
+  %1 = linalg.reduce { arith.addf } ins(%0 : tensor<800x1000xf32>) outs(%t : tensor<800xf32>) dimensions = [1]
+  // expected-remark @+1 {{it is not in the kernel of what uses it: its rows and the tiles it multiplies do not fit into memory}}
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %1 : tensor<800x1000xf32>, tensor<800xf32>) outs(%e : tensor<800x1000xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %4 = arith.subf %p, %q : f32
+    linalg.yield %4 : f32
+  } -> tensor<800x1000xf32>
+  %3 = linalg.matmul ins(%2, %w : tensor<800x1000xf32>, tensor<1000x64xf32>) outs(%y : tensor<800x64xf32>) -> tensor<800x64xf32>
+  return %3 : tensor<800x64xf32>
 }
 
 // The reason is given at what the second contraction reads.
@@ -50,10 +60,19 @@ func.func @unknown(%x: tensor<800x48xf32>, %v: tensor<48x?xf32>, %w: tensor<?x64
   %f = tensor.empty() : tensor<800x64xf32>
   %z = linalg.fill ins(%cst : f32) outs(%e : tensor<800x?xf32>) -> tensor<800x?xf32>
   %y = linalg.fill ins(%cst : f32) outs(%f : tensor<800x64xf32>) -> tensor<800x64xf32>
-  // expected-remark @+1 {{it is not in the kernel of what uses it: the sizes of its rows are not known}}
+  // expected-remark @+1 {{it is not in the kernel of what uses it: a reduction is behind it}}
   %0 = linalg.matmul ins(%x, %v : tensor<800x48xf32>, tensor<48x?xf32>) outs(%z : tensor<800x?xf32>) -> tensor<800x?xf32>
-  %1 = linalg.matmul ins(%0, %w : tensor<800x?xf32>, tensor<?x64xf32>) outs(%y : tensor<800x64xf32>) -> tensor<800x64xf32>
-  return %1 : tensor<800x64xf32>
+  %g = tensor.empty() : tensor<800xf32>
+  %t = linalg.fill ins(%cst : f32) outs(%g : tensor<800xf32>) -> tensor<800xf32>
+  %1 = linalg.reduce { arith.addf } ins(%0 : tensor<800x?xf32>) outs(%t : tensor<800xf32>) dimensions = [1]
+  // expected-remark @+1 {{it is not in the kernel of what uses it: the sizes of its rows are not known}}
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %1 : tensor<800x?xf32>, tensor<800xf32>) outs(%e : tensor<800x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %4 = arith.subf %p, %q : f32
+    linalg.yield %4 : f32
+  } -> tensor<800x?xf32>
+  %3 = linalg.matmul ins(%2, %w : tensor<800x?xf32>, tensor<?x64xf32>) outs(%y : tensor<800x64xf32>) -> tensor<800x64xf32>
+  return %3 : tensor<800x64xf32>
 }
 
 // 49 blocks of 16 rows, with 2^21 products and more in each. One of 50 such blocks is not here.

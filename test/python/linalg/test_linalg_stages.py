@@ -58,11 +58,16 @@ SIZES = {
 }
 # The same where two contractions are one kernel, with steps along the columns of the first.
 CHAINS = {
-    "attention": ("block=1,16 reduction=16 columns=128", "block=0,5 reduction=3 columns=8", ""),
-    "attention_masked": ("block=1,16 reduction=16 columns=32", "columns=64"),
-    "attention_causal": ("block=1,16 reduction=5 columns=24", "block=1 reduction=16"),
+    "attention": (
+        "block=1,16 reduction=16 columns=128",
+        "block=0,5 reduction=3 columns=8",
+        "",
+        "block=1,16 stream=32",
+    ),
+    "attention_masked": ("block=1,16 reduction=16 columns=32", "columns=64", "stream=24"),
+    "attention_causal": ("block=1,16 reduction=5 columns=24", "block=1 reduction=16 stream=16"),
     "attention_long": ("block=16 reduction=16 columns=128",),
-    "layers": ("block=16 reduction=16 columns=128", "block=7 reduction=5 columns=9"),
+    "layers": ("block=16 reduction=16 columns=128", "block=7 reduction=5 columns=9", "stream=32"),
     "layers_dynamic": ("block=16 reduction=16 columns=128", "block=7 reduction=3"),
     "products": ("block=16 reduction=16 columns=32", "reduction=5"),
 }

@@ -1,0 +1,267 @@
+"""Attention: heads in groups, masks, types, and spellings of the softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+MASKS = ("none", "causal", "added", "chosen")
+SPELLINGS = ("softmax", "guarded", "exp2")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One program: ``groups`` query heads share each of ``heads`` key and value heads.
+
+    ``spelling``: how weights are written; ``guarded`` has zeros for rows of which all is masked.
+    Lengths are the launch's if ``is_dynamic``.
+    """
+
+    heads: int
+    groups: int
+    rows: int
+    keys: int
+    width: int
+    out: int
+    kind: str
+    mask: str
+    spelling: str
+    is_dynamic: bool
+
+    @property
+    def text(self) -> str:
+        """The program, on queries of (heads, groups, rows, width), keys, values and a mask."""
+        is_wide = self.kind == "f32"
+        unused, score = _MASKS[self.mask]
+        names = {
+            "h": self.heads,
+            "g": self.groups,
+            "m": "?" if self.is_dynamic else self.rows,
+            "n": "?" if self.is_dynamic else self.keys,
+            "d": self.width,
+            "e": self.out,
+            "t": self.kind,
+            "log": "exp2" if self.spelling == "exp2" else "exp",
+            "sizes": "%m, %n" if self.is_dynamic else "",
+            "row": "%m" if self.is_dynamic else "",
+            "factors": "%a, %b" if is_wide else "%c, %d",
+            "shares": "%r" if is_wide else "%f",
+            "mask": unused,
+            "score": score,
+        }
+        parts = {
+            "weights": _WEIGHTS[self.spelling],
+            "extended": "" if is_wide else _EXTENDED,
+            "narrowed": "" if is_wide else _NARROWED,
+        }
+        return _TEXT.format(**names, **{key: part.format(**names) for key, part in parts.items()})
+
+    def make_arguments(self, rng: np.random.Generator) -> list[Array]:
+        """Return random arguments, none of them zero; of masks some rows are all masked."""
+        kind = _numpy_type(self.kind)
+        shapes = (
+            (self.heads, self.groups, self.rows, self.width),
+            (self.heads, self.keys, self.width),
+            (self.heads, self.keys, self.out),
+        )
+        arguments = [
+            (rng.uniform(0.1, 1.0, shape) * rng.choice([-1.0, 1.0], shape)).astype(kind)
+            for shape in shapes
+        ]
+        mask = rng.uniform(-1.0, 1.0, (self.rows, self.keys)).astype(np.float32)
+        if self.mask == "chosen" and self.rows > 2:
+            mask[rng.integers(self.rows)] = -1.0
+        return [*arguments, mask]
+
+    def compute(self, q: Array, k: Array, v: Array, mask: Array) -> Array:
+        """Return the results in f64."""
+        q, k, v = (array.astype(np.float64) for array in (q, k, v))
+        scores = np.einsum("hgmd,hnd->hgmn", q, k) * 0.25
+        if self.mask == "causal":
+            later = np.arange(self.keys)[None, :] > np.arange(self.rows)[:, None]
+            scores = np.where(later, -np.inf, scores)
+        elif self.mask == "added":
+            scores = scores + mask
+        elif self.mask == "chosen":
+            scores = np.where(mask > 0, scores, -np.inf)
+        base = 2.0 if self.spelling == "exp2" else np.e
+        with np.errstate(invalid="ignore"):
+            largest = scores.max(-1, keepdims=True, initial=-np.inf)
+            weights = base ** (scores - largest)
+            weights /= weights.sum(-1, keepdims=True)
+        if self.spelling == "guarded":
+            weights = np.where(np.isneginf(largest), 0.0, weights)
+        return np.asarray(np.einsum("hgmn,hne->hgme", weights, v))
+
+    @property
+    def tolerance(self) -> float:
+        return {"f32": 2e-5, "f16": 2e-3, "bf16": 2e-2}[self.kind]
+
+
+def _numpy_type(kind: str) -> Any:
+    if kind == "bf16":
+        from ml_dtypes import bfloat16
+
+        return bfloat16
+    return {"f32": np.float32, "f16": np.float16}[kind]
+
+
+_MASKS = {
+    "none": ("%unused: f32", "%score = arith.mulf %a, %scale : f32"),
+    "added": (
+        "%b: f32",
+        "%0 = arith.mulf %a, %scale : f32\n    %score = arith.addf %0, %b : f32",
+    ),
+    "chosen": (
+        "%b: f32",
+        "%0 = arith.mulf %a, %scale : f32\n"
+        "    %1 = arith.cmpf ogt, %b, %zero : f32\n"
+        "    %score = arith.select %1, %0, %least : f32",
+    ),
+    "causal": (
+        "%unused: f32",
+        "%0 = arith.mulf %a, %scale : f32\n"
+        "    %i = linalg.index 2 : index\n"
+        "    %j = linalg.index 3 : index\n"
+        "    %1 = arith.cmpi sgt, %j, %i : index\n"
+        "    %score = arith.select %1, %least, %0 : f32",
+    ),
+}
+
+_EXTENDED = "%c = arith.extf %a : {t} to f32\n    %d = arith.extf %b : {t} to f32\n    "
+
+_NARROWED = """
+  %j = tensor.empty({sizes}) : !w
+  %f = linalg.generic {{indexing_maps = [#id, #id], iterator_types = #four}}
+      ins(%r : !s) outs(%j : !w) {{
+  ^bb0(%a: f32, %o: {t}):
+    %0 = arith.truncf %a : f32 to {t}
+    linalg.yield %0 : {t}
+  }} -> !w"""
+
+_LARGEST = """
+  %ml = linalg.fill ins(%least : f32) outs(%er : !r) -> !r
+  %l = linalg.generic {{indexing_maps = [#id, #row], iterator_types = #sum}}
+      ins(%t : !s) outs(%ml : !r) {{
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.maximumf %a, %o : f32
+    linalg.yield %0 : f32
+  }} -> !r
+  %p = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = #four}}
+      ins(%t, %l : !s, !r) outs(%e : !s) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = math.{log} %0 : f32
+    linalg.yield %1 : f32
+  }} -> !s"""
+
+_DIVIDED = """
+  %zl = linalg.fill ins(%zero : f32) outs(%er : !r) -> !r
+  %y = linalg.generic {{indexing_maps = [#id, #row], iterator_types = #sum}}
+      ins(%p : !s) outs(%zl : !r) {{
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }} -> !r
+  %r = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = #four}}
+      ins(%p, %y : !s, !r) outs(%e : !s) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }} -> !s"""
+
+_GUARDED = """
+  %zl = linalg.fill ins(%zero : f32) outs(%er : !r) -> !r
+  %y = linalg.generic {{indexing_maps = [#id, #row], iterator_types = #sum}}
+      ins(%p : !s) outs(%zl : !r) {{
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  }} -> !r
+  %ei = tensor.empty({row}) : !i
+  %ti = linalg.fill ins(%true : i1) outs(%ei : !i) -> !i
+  %i = linalg.generic {{indexing_maps = [#id, #row], iterator_types = #sum}}
+      ins(%t : !s) outs(%ti : !i) {{
+  ^bb0(%a: f32, %o: i1):
+    %0 = arith.cmpf oeq, %a, %least : f32
+    %1 = arith.andi %0, %o : i1
+    linalg.yield %1 : i1
+  }} -> !i
+  %r = linalg.generic {{indexing_maps = [#id, #row, #row, #id], iterator_types = #four}}
+      ins(%p, %y, %i : !s, !r, !i) outs(%e : !s) {{
+  ^bb0(%a: f32, %b: f32, %c: i1, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    %1 = arith.select %c, %zero, %0 : f32
+    linalg.yield %1 : f32
+  }} -> !s"""
+
+_WEIGHTS = {
+    "softmax": _LARGEST + _DIVIDED,
+    "exp2": _LARGEST + _DIVIDED,
+    "guarded": _LARGEST + _GUARDED,
+}
+
+_TEXT = """
+#q = affine_map<(h, g, m, n, d) -> (h, g, m, d)>
+#k = affine_map<(h, g, m, n, d) -> (h, n, d)>
+#s = affine_map<(h, g, m, n, d) -> (h, g, m, n)>
+#w = affine_map<(h, g, m, e, n) -> (h, g, m, n)>
+#v = affine_map<(h, g, m, e, n) -> (h, n, e)>
+#o = affine_map<(h, g, m, e, n) -> (h, g, m, e)>
+#id = affine_map<(h, g, m, n) -> (h, g, m, n)>
+#mask = affine_map<(h, g, m, n) -> (m, n)>
+#row = affine_map<(h, g, m, n) -> (h, g, m)>
+#four = ["parallel", "parallel", "parallel", "parallel"]
+#sum = ["parallel", "parallel", "parallel", "reduction"]
+#product = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+!q = tensor<{h}x{g}x{m}x{d}x{t}>
+!k = tensor<{h}x{n}x{d}x{t}>
+!v = tensor<{h}x{n}x{e}x{t}>
+!m = tensor<{m}x{n}xf32>
+!s = tensor<{h}x{g}x{m}x{n}xf32>
+!w = tensor<{h}x{g}x{m}x{n}x{t}>
+!r = tensor<{h}x{g}x{m}xf32>
+!i = tensor<{h}x{g}x{m}xi1>
+!o = tensor<{h}x{g}x{m}x{e}xf32>
+func.func @main(%q: !q, %k: !k, %v: !v, %mask: !m) -> !o {{
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %true = arith.constant true
+  %scale = arith.constant 0.25 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %m = tensor.dim %q, %c2 : !q
+  %n = tensor.dim %k, %c1 : !k
+  %e = tensor.empty({sizes}) : !s
+  %er = tensor.empty({row}) : !r
+  %z = linalg.fill ins(%zero : f32) outs(%e : !s) -> !s
+  %s = linalg.generic {{indexing_maps = [#q, #k, #s], iterator_types = #product}}
+      ins(%q, %k : !q, !k) outs(%z : !s) {{
+  ^bb0(%a: {t}, %b: {t}, %o: f32):
+    {extended}%0 = arith.mulf {factors} : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }} -> !s
+  %t = linalg.generic {{indexing_maps = [#id, #mask, #id], iterator_types = #four}}
+      ins(%s, %mask : !s, !m) outs(%e : !s) {{
+  ^bb0(%a: f32, {mask}, %o: f32):
+    {score}
+    linalg.yield %score : f32
+  }} -> !s{weights}{narrowed}
+  %x = tensor.empty({row}) : !o
+  %u = linalg.fill ins(%zero : f32) outs(%x : !o) -> !o
+  %result = linalg.generic {{indexing_maps = [#w, #v, #o], iterator_types = #product}}
+      ins({shares}, %v : !w, !v) outs(%u : !o) {{
+  ^bb0(%a: {t}, %b: {t}, %o: f32):
+    {extended}%0 = arith.mulf {factors} : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }} -> !o
+  return %result : !o
+}}
+"""
