@@ -167,7 +167,7 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose
       offset steps from thread to thread by no less than its size. A product of floats and its
-      addition to a sum become one `math.fma`.
+      addition to a sum become one `llvm.intr.fma`.
 
     Fails on any other structured operation: left as it is, every thread would do
     all of its work and race on the result. Fails on operations of warps that
@@ -178,7 +178,8 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
     "::mlir::vector::VectorDialect"

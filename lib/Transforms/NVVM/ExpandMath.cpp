@@ -8,6 +8,7 @@
 
 #include "ExpandMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -119,10 +120,27 @@ struct ExpandIsNormal final : OpRewritePattern<math::IsNormalOp> {
   }
 };
 
+/// Fused multiply-adds of scalars, which GPUs have: upstream would call
+/// libdevice.
+struct ExpandMultiplyAdd final : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!type.isF16() && !type.isBF16() && !type.isF32() && !type.isF64())
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::FMAOp>(op, op.getA(), op.getB(),
+                                             op.getC());
+    return success();
+  }
+};
+
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandIntegerPower, ExpandIsNormal>(patterns.getContext());
+  patterns.add<ExpandIntegerPower, ExpandIsNormal, ExpandMultiplyAdd>(
+      patterns.getContext());
 }
 
 } // namespace mlir::workgroup

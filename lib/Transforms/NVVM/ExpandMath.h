@@ -9,7 +9,7 @@
 // Operations of the math dialect that upstream's lowering leaves become
 // arithmetic. A power of integers is a loop over the bits of the exponent
 // (square and multiply); a number is normal if its magnitude is finite and not
-// below the smallest normal one.
+// below the smallest normal one. Fused multiply-adds become LLVM's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 namespace mlir::workgroup {
 
 /// `math.ipowi` and `math.isnormal`, which neither LLVM nor libdevice knows,
-/// become arithmetic. Not so `math.clampf`: what MLIR 22 says that it means is
+/// become arithmetic, and `math.fma` of scalars LLVM's operation. Not so `math.clampf`: what MLIR 22 says that it means is
 /// no clamp.
 void populateExpandMathPatterns(RewritePatternSet &patterns);
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from .kernel import Kernel, Op
+from .matrix import matrix_rate
 from .target import Target
 from .tile import Tile, round_up_to_power
 
@@ -25,6 +26,12 @@ _CANDIDATES = (
     Candidate(128, 128, 256),
     Candidate(128, 64, 128),
     Candidate(64, 64, 64),
+)
+# On tensor cores: warps have 64 x 64 sums, or 64 x 32, or 32 x 32.
+_MATRIX_CANDIDATES = (
+    Candidate(128, 128, 128),
+    Candidate(128, 64, 128),
+    Candidate(64, 64, 128),
 )
 # Of few features: 8 x 4 sums.
 _NARROW_CANDIDATES = (
@@ -49,17 +56,22 @@ class Convolution:
 
     Of the candidates, that which all multiprocessors are done with first. Convolutions with
     ``least`` features, pixels or products or fewer are no use: most of a tile would be empty.
-    ``step_bytes``: of neighbouring channels in a step of the sum; of fewer, a step takes what
-    is left of ``products`` in the window.
+    ``step_bytes``: of neighbouring channels in a step of the sum,
+    ``matrix_step_bytes`` on tensor cores; of fewer, a step takes what
+    is left of ``products`` in the window. ``slots``: of the ring that windows and filters are
+    copied to ahead of their products.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
+    matrix_candidates: tuple[Candidate, ...] = _MATRIX_CANDIDATES
     narrow_candidates: tuple[Candidate, ...] = _NARROW_CANDIDATES
     flat_candidates: tuple[Candidate, ...] = _FLAT_CANDIDATES
     small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
     least: int = 4
     step_bytes: int = 64
+    matrix_step_bytes: int = 128
     products: int = 48
+    slots: tuple[int, ...] = (3, 2)
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         op = kernel.main
@@ -79,7 +91,8 @@ class Convolution:
         op = kernel.main
         loops = op.contraction
         assert loops is not None
-        candidates = self._candidates(op, op.extent(loops.n[-1]))
+        is_matrix = bool(matrix_rate(op, target))
+        candidates = self._candidates(op, op.extent(loops.n[-1]), is_matrix=is_matrix)
         shapes = [_fill(op, loops.m, candidate.pixels) for candidate in candidates]
         best, pixels = min(
             zip(candidates, shapes, strict=True),
@@ -93,21 +106,41 @@ class Convolution:
             row = op.rows[loop]
             assert row is not None
             block[row] = size
-        return Tile(tuple(block), best.threads, self._steps(op))
+        steps = self._steps(op, self.matrix_step_bytes if is_matrix else self.step_bytes)
+        slots = self._slots(op, best, steps, target)
+        return Tile(tuple(block), best.threads, steps, slots=slots)
 
-    def _candidates(self, op: Op, features: int) -> tuple[Candidate, ...]:
+    def _slots(self, op: Op, candidate: Candidate, steps: Sequence[int], target: Target) -> int:
+        """Return how many slots leave room for a second block, as far as there are steps."""
+        turns = _count(op, op.sums, steps)
+        if not target.has_async_copies or turns < 2:
+            return 0
+        image, filters = (operand.bits for operand in op.inputs[:2])
+        slot = prod(steps) * (candidate.pixels * image + candidate.features * filters) // 8
+        return next(
+            (
+                slots
+                for slots in self.slots
+                if slots <= turns and target.count_blocks(slots * slot, candidate.threads) >= 2
+            ),
+            0,
+        )
+
+    def _candidates(self, op: Op, features: int, *, is_matrix: bool) -> tuple[Candidate, ...]:
+        if is_matrix and features > 32 and op.widest_bits <= 32:
+            return self.matrix_candidates
         if op.widest_bits > 32 or any(operand.bits < 16 for operand in op.inputs):
             return self.small_candidates
         if features <= 16:
             return self.flat_candidates
         return self.narrow_candidates if features <= 32 else self.candidates
 
-    def _steps(self, op: Op) -> tuple[int, ...]:
+    def _steps(self, op: Op, step_bytes: int) -> tuple[int, ...]:
         """Return the steps along the sums: all of the inner loops, as far as products go.
 
         Loops of the window are taken whole, or tap by tap.
         """
-        channels = self.step_bytes * 8 // op.inputs[0].bits
+        channels = step_bytes * 8 // op.inputs[0].bits
         last = op.sums[-1]
         is_near = last == op.inputs[0].fastest_loop and op.extent(last) >= channels
         fits = op.extent(last) % channels and op.extent(last) <= self.products
@@ -135,7 +168,8 @@ class Convolution:
         tiles *= -(-op.extent(loops.n[-1]) // candidate.features)
         share = -(-tiles // target.multiprocessors)
         area = candidate.pixels * candidate.features
-        return share * (area + 8 * (candidate.pixels + candidate.features)), -area
+        load = 32 if matrix_rate(op, target) else 8  # of an element, in products
+        return share * (area + load * (candidate.pixels + candidate.features)), -area
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ gpu.module @structured {
   // CHECK:         scf.for
   // CHECK:           scf.for
   // CHECK:             scf.for
-  // CHECK:               math.fma
+  // CHECK:               llvm.intr.fma
   // CHECK-NOT:     linalg
   // CHECK:         gpu.return
   gpu.func @one_thread(%a: memref<8x4xf32>, %b: memref<4x?xf32>, %c: memref<8x?xf32>) kernel
