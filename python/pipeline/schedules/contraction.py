@@ -101,13 +101,18 @@ class Staged:
         return self.split.apply(tile, kernel, target)
 
     def _best(self, op: Op, target: Target) -> tuple[Candidate, int]:
-        """Return the candidate that takes least time, or the larger of equals, and its slots."""
+        """Return the candidate that takes least time, and its slots.
+
+        Of equals that is the larger one, or the smaller one if none fits.
+        """
         candidates = [self._adapt(op, one) for one in self._candidates(op, target)]
         pairs = [(one, slots) for one in candidates for slots in self._slots(op, one, target)]
 
         def rank(pair: tuple[Candidate, int]) -> tuple[float, int, int]:
             candidate, slots = pair
-            return count_cycles(candidate, slots, op, target), -candidate.m * candidate.n, -slots
+            cycles = count_cycles(candidate, slots, op, target)
+            sign = 1 if math.isinf(cycles) else -1
+            return cycles, sign * candidate.m * candidate.n, sign * slots
 
         return min(pairs, key=rank)
 
