@@ -21,8 +21,8 @@
 namespace mlir::workgroup {
 
 /// `math.ipowi` and `math.isnormal`, which neither LLVM nor libdevice knows,
-/// become arithmetic, and `math.fma` of scalars LLVM's operation. Not so `math.clampf`: what MLIR 22 says that it means is
-/// no clamp.
+/// become arithmetic, and `math.fma` of scalars LLVM's operation. Not so
+/// `math.clampf`: what MLIR 22 says that it means is no clamp.
 void populateExpandMathPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::workgroup

@@ -235,8 +235,7 @@ void RingLowering::startIteration(Value condition, int64_t distance,
   Value later = arith::AddIOp::create(rewriter, loc, now, getSteps(distance));
   SmallVector<Operation *> others;
   for (Operation *copy : ring.copies)
-    if (asyncCopies.contains(copy) ||
-        !stageCopy(copy, condition, later, slot))
+    if (asyncCopies.contains(copy) || !stageCopy(copy, condition, later, slot))
       others.push_back(copy);
   if (!others.empty())
     copyIteration(others, condition, later, slot);

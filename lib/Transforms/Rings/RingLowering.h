@@ -104,7 +104,8 @@ private:
   void copyIteration(ArrayRef<Operation *> ops, std::optional<Value> condition,
                      Value iteration, OpFoldResult slot);
   void startIteration(Value condition, int64_t distance, OpFoldResult slot);
-  bool stageCopy(Operation *op, Value condition, Value later, OpFoldResult slot);
+  bool stageCopy(Operation *op, Value condition, Value later,
+                 OpFoldResult slot);
   Operation *findPlaceOfCopies();
   void closeGroup();
   void waitForGroups(int64_t numPending);

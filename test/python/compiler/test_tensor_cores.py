@@ -61,10 +61,12 @@ LAYOUTS = {
 }
 
 
-def make(types: Types, *size: int, **options: Any) -> Kernel:
+def make(types: Types, m: int, n: int, k: int, **options: Any) -> Kernel:
     """Return the kernel of a product of some types."""
     return Kernel(
-        *size,
+        m,
+        n,
+        k,
         kind=types.kinds[0],
         other_kind=types.kinds[1],
         sum=types.sum,
@@ -107,7 +109,7 @@ def test_types(name: str, layout: str) -> None:
 def test_sixteen_bits_by_ldmatrix(name: str, layout: str) -> None:
     """Numbers of 16 bits are loaded four matrices at once, transposed where need be."""
     types, transposed = TYPES[name], LAYOUTS[layout]
-    kernel = make(types, 128, 128, 128, tile=(64, 64, 32), threads=128, transposed=transposed)
+    kernel = make(types, 128, 128, 2048, tile=(64, 64, 32), threads=128, transposed=transposed)
     ptx = build(kernel, types, slots=3, until="ptx").ptx or ""
     # A warp has 32x32: per 16 steps 2 loads of either factor and 8 products.
     is_across = (transposed[0], not transposed[1])
@@ -214,7 +216,11 @@ def test_wavefronts(name: str, layout: str) -> None:
     kernel = make(types, 128, 128, 128, tile=(64, 64, 64), threads=128, transposed=transposed)
     (entry,) = build(kernel, types, slots=2).kernels.values()
     # Of what is in the arrays, nothing depends.
-    arrays = [np.ones(item.shape, DTYPES[item.element_type]) for item in entry.arguments]
+    shapes = [tuple(extent or 0 for extent in item.shape) for item in entry.arguments]
+    arrays = [
+        np.ones(shape, DTYPES[item.element_type])
+        for shape, item in zip(shapes, entry.arguments, strict=True)
+    ]
     report = entry.run(*arrays, grid=(2, 2, 1), backend="emulator", statistics=True, workers=1)
     assert report.statistics is not None
     places = [place for place in report.statistics.per_access if place.space == "shared"]

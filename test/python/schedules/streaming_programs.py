@@ -139,7 +139,8 @@ class Streaming:
 
         def make(*shape: int) -> Array:
             numbers = random.integers(1, limit, shape) * random.choice([-1, 1], shape)
-            return numbers.astype(dtype)
+            array: Array = numbers.astype(dtype)
+            return array
 
         return make(self.m, self.k), make(self.k, self.n)
 

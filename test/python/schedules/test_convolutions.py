@@ -16,7 +16,7 @@ from .convolution_programs import HALF, RESNET, Convolution, make_random
 SMALL = Convolution(2, (9, 11), 16, 20, (3, 3), (1, 1), (1, 1))
 
 
-def check(convolution: Convolution, module: pipeline.CompiledModule, seed: int = 0) -> None:
+def check(convolution: Convolution, module: pipeline.Module, seed: int = 0) -> None:
     """Ask that the module computes the convolution, without races."""
     arguments = convolution.arguments(seed)
     want = convolution.compute(*arguments)
@@ -29,7 +29,7 @@ def check(convolution: Convolution, module: pipeline.CompiledModule, seed: int =
         np.testing.assert_allclose(got, want, rtol=0, atol=exact * scale)
 
 
-def names(module: pipeline.CompiledModule) -> set[str]:
+def names(module: pipeline.Module) -> set[str]:
     return {remark.name for remark in module.remarks}
 
 
