@@ -49,6 +49,14 @@ _STAGING_TILES = (
     _Tile(128, 64, 64, 128, 200, 0.12),
     _Tile(64, 64, 64, 128, 128, 0.2),
 )
+# Bytes that neighbours along columns are sorted out of take registers, more so those of rows that
+# are not made of words, which are copied one by one.
+_BYTE_TILES = (
+    _Tile(128, 128, 64, 128, 255, 0.08),
+    _Tile(128, 64, 64, 128, 160, 0.12),
+    _Tile(64, 64, 64, 128, 104, 0.25),
+)
+_RAGGED_BYTE_TILES = (_Tile(64, 64, 32, 128, 128, 0.5),)
 _DOUBLE_TILES = (
     _Tile(128, 64, 128, 256, 128, 0.2),
     _Tile(64, 64, 128, 128, 128, 0.2),
@@ -95,6 +103,10 @@ def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]
     elif op.results[0].bits > 32:
         tiles = _DOUBLE_TILES
     bits = max(operand.bits for operand in op.inputs[:2])
+    if bits == 8 and _has_ragged_words(op):
+        tiles = _RAGGED_BYTE_TILES
+    elif bits == 8 and tiles is _TILES and op.inputs[1].fastest_loop not in loops.k:
+        tiles = _BYTE_TILES
     return tuple(
         Candidate(
             tile.m,
@@ -107,3 +119,10 @@ def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]
         )
         for tile in tiles
     )
+
+
+def _has_ragged_words(op: Op) -> bool:
+    """Whether rows of bytes may be others than whole words."""
+    loops = [operand.fastest_loop for operand in op.inputs[:2]]
+    extents = [None if loop is None else op.extents[loop] for loop in loops]
+    return any(extent is None or extent % 4 for extent in extents)
