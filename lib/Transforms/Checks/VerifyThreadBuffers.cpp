@@ -33,8 +33,8 @@ public:
   OwnBuffers(Operation *scope, const UniformityAnalysis &uniformity);
 
   /// Emits an error for each that threads share. With `mayMapSpaces`, not of
-  /// those in a memory space that is a number: that may come to mean another
-  /// memory.
+  /// those in a memory space that is a number, but for that of private memory:
+  /// it may come to mean another memory.
   LogicalResult verify(bool mayMapSpaces);
 
 private:
@@ -243,7 +243,9 @@ LogicalResult OwnBuffers::verify(bool mayMapSpaces) {
                            root.value.getDefiningOp()))
       continue;
     Attribute space = cast<MemRefType>(root.value.getType()).getMemorySpace();
-    if (!mayMapSpaces || !isa_and_nonnull<IntegerAttr>(space))
+    bool mayBeMapped = isa_and_nonnull<IntegerAttr>(space) &&
+                       getMemorySpace(root.value) != MemorySpace::Private;
+    if (!mayMapSpaces || !mayBeMapped)
       hasFailed |= failed(verify(root.value, number));
   }
   return failure(hasFailed);

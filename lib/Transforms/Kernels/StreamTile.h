@@ -61,7 +61,6 @@ private:
   using Loops = ContractionChain::Loops;
 
   bool canPad() const;
-  void findRows();
   OpFoldResult getTileSize(const Loops &rows, unsigned loop, OpFoldResult size,
                            std::optional<unsigned> column) const;
   linalg::LinalgOp tile(linalg::LinalgOp op, const Loops &rows,

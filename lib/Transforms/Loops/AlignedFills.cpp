@@ -122,7 +122,7 @@ static std::optional<AlignedFill> match(linalg::FillOp fill,
         continue;
       SliceReader reader;
       std::string why;
-      std::optional<LoopSlice> slice =
+      std::optional<ProcessorSlice> slice =
           reader.read(use.get(), aligned.nest, why);
       if (!slice || !isAtStart(slice->whole, tile))
         continue;

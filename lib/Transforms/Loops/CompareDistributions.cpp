@@ -38,7 +38,7 @@ struct DistributedUse {
   LoopNest nest;
   bool isWritten = false;
   Value whole = {};
-  std::optional<LoopSlice> slice = std::nullopt;
+  std::optional<ProcessorSlice> slice = std::nullopt;
   std::string why = "";
 
   Operation *getLoop() const { return nest.front().op; }
@@ -181,7 +181,7 @@ static std::string printTerms(ArrayRef<SliceTerm> terms) {
   return text;
 }
 
-static std::string printSlice(const LoopSlice &slice) {
+static std::string printSlice(const ProcessorSlice &slice) {
   return llvm::formatv("({0}) of sizes ({1})", printTerms(slice.offsets),
                        printTerms(slice.sizes))
       .str();

@@ -125,7 +125,7 @@ std::optional<SliceTerm> SliceReader::getTerm(OpFoldResult index,
 //===----------------------------------------------------------------------===//
 
 /// Moves `slice`, inwards from which everything is known, by what `op` takes.
-bool SliceReader::addSlice(LoopSlice &slice, Operation *op,
+bool SliceReader::addSlice(ProcessorSlice &slice, Operation *op,
                            const LoopNest &nest, std::string &why) {
   auto part = cast<OffsetSizeAndStrideOpInterface>(op);
   if (!areAllConstantIntValue(part.getMixedStrides(), 1)) {
@@ -160,7 +160,7 @@ bool SliceReader::addSlice(LoopSlice &slice, Operation *op,
 }
 
 /// All of `whole` as a slice.
-static void setWhole(LoopSlice &slice) {
+static void setWhole(ProcessorSlice &slice) {
   auto type = cast<ShapedType>(slice.whole.getType());
   MLIRContext *context = slice.whole.getContext();
   for (int64_t extent : type.getShape()) {
@@ -190,9 +190,9 @@ static Value getStart(Value value) {
   return {};
 }
 
-std::optional<LoopSlice> SliceReader::read(Value view, const LoopNest &nest,
-                                           std::string &why) {
-  LoopSlice slice;
+std::optional<ProcessorSlice>
+SliceReader::read(Value view, const LoopNest &nest, std::string &why) {
+  ProcessorSlice slice;
   while (isInside(view, nest)) {
     Operation *op = view.getDefiningOp();
     if (isa_and_nonnull<memref::SubViewOp, tensor::ExtractSliceOp>(op)) {
@@ -222,10 +222,10 @@ std::optional<LoopSlice> SliceReader::read(Value view, const LoopNest &nest,
   return slice;
 }
 
-std::optional<LoopSlice> SliceReader::read(Operation *op, Value whole,
-                                           const LoopNest &nest,
-                                           std::string &why) {
-  LoopSlice slice{whole};
+std::optional<ProcessorSlice> SliceReader::read(Operation *op, Value whole,
+                                                const LoopNest &nest,
+                                                std::string &why) {
+  ProcessorSlice slice{whole};
   if (!addSlice(slice, op, nest, why))
     return std::nullopt;
   return slice;
@@ -265,7 +265,7 @@ static bool getStrides(AffineExpr offset, ArrayRef<int64_t> counts,
   return true;
 }
 
-bool isPartition(const LoopSlice &slice, const LoopNest &nest) {
+bool isPartition(const ProcessorSlice &slice, const LoopNest &nest) {
   SmallVector<int64_t> counts;
   for (const ParallelLoop &loop : nest)
     for (const LoopRange &range : loop.ranges) {

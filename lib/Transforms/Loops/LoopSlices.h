@@ -35,7 +35,7 @@ using SliceTerm = SmallVector<AffineExpr, 1>;
 
 /// What an iteration of a nest uses: along each dimension of `whole`, which is
 /// defined outside of it, `sizes` elements from `offsets` on.
-struct LoopSlice {
+struct ProcessorSlice {
   Value whole = {};
   SmallVector<SliceTerm> offsets = {}, sizes = {};
 };
@@ -45,15 +45,15 @@ class SliceReader {
 public:
   /// The slice that `view` is, used in the innermost loop of `nest`. Nothing if
   /// that is not known; then `why` tells the reason.
-  std::optional<LoopSlice> read(Value view, const LoopNest &nest,
-                                std::string &why);
+  std::optional<ProcessorSlice> read(Value view, const LoopNest &nest,
+                                     std::string &why);
   /// The slice that `slice`, an `OffsetSizeAndStrideOpInterface` in `nest`,
   /// takes of `whole`.
-  std::optional<LoopSlice> read(Operation *slice, Value whole,
-                                const LoopNest &nest, std::string &why);
+  std::optional<ProcessorSlice> read(Operation *slice, Value whole,
+                                     const LoopNest &nest, std::string &why);
 
 private:
-  bool addSlice(LoopSlice &slice, Operation *op, const LoopNest &nest,
+  bool addSlice(ProcessorSlice &slice, Operation *op, const LoopNest &nest,
                 std::string &why);
   std::optional<SliceTerm> getTerm(OpFoldResult index, const LoopNest &nest,
                                    std::string &why);
@@ -65,7 +65,7 @@ private:
 
 /// True if each element of what `slice` is of belongs to one iteration of
 /// `nest`.
-bool isPartition(const LoopSlice &slice, const LoopNest &nest);
+bool isPartition(const ProcessorSlice &slice, const LoopNest &nest);
 
 } // namespace mlir::workgroup
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .findings import Dim3
 from .signature import Argument, Parameter
+
+if TYPE_CHECKING:
+    from .findings import Dim3
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,17 @@ OF_COMPILATIONS = {
     *(
         "pipeline.diagnostics",
         "pipeline.program",
+        "pipeline.program.assembly",
         "pipeline.program.calling",
         "pipeline.program.entry",
     ),
     *("pipeline.program.module", "pipeline.records.barriers", "pipeline.records.memory"),
-    *("pipeline.records.signature", "pipeline.runtime", "pipeline.runtime.emulation"),
+    *(
+        "pipeline.records.kernel",
+        "pipeline.records.signature",
+        "pipeline.runtime",
+        "pipeline.runtime.emulation",
+    ),
     *("pipeline.schedules", "pipeline.schedules.target"),
 }
 """What is loaded beside LLVM's libraries, and the native extension."""

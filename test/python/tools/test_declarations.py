@@ -87,7 +87,7 @@ def test_passes() -> None:
     texts = [file.read_text(encoding="utf-8") for file in sorted(INCLUDE.rglob("*.td"))]
     passes = re.findall(r"^def (\w+)Pass\b", "\n".join(texts), flags=re.M)
     headers = [file.read_text(encoding="utf-8") for file in sorted(INCLUDE.rglob("*.h"))]
-    functions = set(re.findall(r"^(?:\w+ )?(\w+)\(", "\n".join(headers), flags=re.M))
+    functions = set(re.findall(r"^(?:[\w:<>]+ )?(\w+)\(", "\n".join(headers), flags=re.M))
     missing = {name for name in passes if name[0].lower() + name[1:] not in functions}
     assert passes
     assert not missing
