@@ -17,6 +17,7 @@
 #ifndef WORKGROUP_IR_WORKGROUP_H
 #define WORKGROUP_IR_WORKGROUP_H
 
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
