@@ -30,7 +30,7 @@ def AssumeAlignmentOption
 def AssumeDistinctArgumentsOption
     : SharedOption, Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
              /*default=*/"false",
-             "Take different memref arguments of a function not to overlap">;
+             "Take different memref arguments of a function, and pointers, not to overlap">;
 
 def TensorCoresOption
     : SharedOption, Option<"tensorCores", "tensor-cores", "bool", /*default=*/"true",

@@ -19,6 +19,7 @@
 #include "workgroup/Transforms/Contractions.h"
 #include "workgroup/Transforms/Copies.h"
 #include "workgroup/Transforms/Device.h"
+#include "workgroup/Transforms/Import.h"
 #include "workgroup/Transforms/Kernels.h"
 #include "workgroup/Transforms/Launch.h"
 #include "workgroup/Transforms/Linalg.h"

@@ -15,6 +15,7 @@
 #include "Compiler/Records/Records.h"
 #include "HostBranches.h"
 #include "NoKernels.h"
+#include "ReadLLVM.h"
 #include "Registration.h"
 #include "Schedule.h"
 #include "Support/CrashGuard.h"
@@ -58,6 +59,8 @@ public:
 private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
   LogicalResult parse();
+  LogicalResult fixLaunchSizes(ModuleOp program);
+  void keepOneKernel(ModuleOp program);
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
   LogicalResult checkScheduled(ModuleOp given);
@@ -95,6 +98,8 @@ private:
   /// The one who chooses schedules does not want more.
   bool isEnded = false;
   bool areArgumentsDistinct = false;
+  /// Kernels are from other compilers.
+  bool areKernelsAdopted = false;
   /// The program brings its schedule.
   bool isOwn = false;
 };
@@ -158,13 +163,73 @@ static void locateBodies(ModuleOp module) {
   });
 }
 
+/// `sizes` as the attribute of a kernel.
+static DenseI32ArrayAttr makeSizes(const LaunchSizes &sizes,
+                                   MLIRContext *context) {
+  return DenseI32ArrayAttr::get(
+      context,
+      {int32_t((*sizes)[0]), int32_t((*sizes)[1]), int32_t((*sizes)[2])});
+}
+
+/// Lets the kernels of `program` know the sizes that they are launched with.
+LogicalResult Compilation::fixLaunchSizes(ModuleOp program) {
+  auto fix = [&](gpu::GPUFuncOp kernel, const LaunchSizes &sizes,
+                 DenseI32ArrayAttr known, StringRef what, auto set) {
+    if (!sizes)
+      return success();
+    DenseI32ArrayAttr wanted = makeSizes(sizes, &context);
+    if (known && known != wanted)
+      return LogicalResult(kernel.emitOpError("is for ")
+                           << what << " of " << known
+                           << ", but is to be launched with " << wanted);
+    set(wanted);
+    return success();
+  };
+  for (auto kernels : program.getOps<gpu::GPUModuleOp>())
+    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>()) {
+      bool isMeant =
+          options.kernel.empty() || kernel.getName() == options.kernel;
+      if (!kernel.isKernel() || !isMeant)
+        continue;
+      if (failed(fix(kernel, options.block, kernel.getKnownBlockSizeAttr(),
+                     "blocks",
+                     [&](DenseI32ArrayAttr sizes) {
+                       kernel.setKnownBlockSizeAttr(sizes);
+                     })) ||
+          failed(fix(kernel, options.grid, kernel.getKnownGridSizeAttr(),
+                     "a grid", [&](DenseI32ArrayAttr sizes) {
+                       kernel.setKnownGridSizeAttr(sizes);
+                     })))
+        return failure();
+    }
+  return success();
+}
+
+/// Leaves of the kernels of `program`, which launches none, the one that is
+/// asked for, if it is there.
+void Compilation::keepOneKernel(ModuleOp program) {
+  SmallVector<gpu::GPUFuncOp> others;
+  bool isThere = false;
+  for (auto kernels : program.getOps<gpu::GPUModuleOp>())
+    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+      if (kernel.getName() == options.kernel)
+        isThere = true;
+      else
+        others.push_back(kernel);
+  if (isThere)
+    for (gpu::GPUFuncOp kernel : others)
+      kernel.erase();
+}
+
 OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   // The renderer shows lines of this buffer; the parser makes its own.
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text.text, text.name),
       llvm::SMLoc());
   ParserConfig config(&context, /*verifyAfterParse=*/false);
-  auto parsed = parseSourceString<ModuleOp>(text.text, config, text.name);
+  OwningOpRef<ModuleOp> parsed =
+      isLLVM(text) ? readLLVM(text, &context)
+                   : parseSourceString<ModuleOp>(text.text, config, text.name);
   if (!parsed)
     return parsed;
   locateAtFirstOp(*parsed);
@@ -172,6 +237,12 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   if (failed(verifyParsed(*parsed)))
     return nullptr;
   splitViews(*parsed); // before anything upstream looks at them
+  FailureOr<unsigned> numAdopted = adoptKernels(*parsed);
+  if (failed(numAdopted) || failed(fixLaunchSizes(*parsed)))
+    return nullptr;
+  areKernelsAdopted |= *numAdopted > 0;
+  if (areKernelsAdopted)
+    keepOneKernel(*parsed);
   return parsed;
 }
 
@@ -372,10 +443,12 @@ LogicalResult Compilation::lowerMemory() {
   // Padded rows are longer than what is asserted, and have no slices left.
   if (options.assertBounds)
     pipeline.resolveBankConflicts = false;
-  pipeline.sync = llvm::StringSwitch<SyncMode>(options.sync)
-                      .Case("keep", SyncMode::Keep)
-                      .Case("minimize", SyncMode::Minimize)
-                      .Default(SyncMode::Insert);
+  pipeline.sync =
+      llvm::StringSwitch<SyncMode>(options.sync)
+          .Case("keep", SyncMode::Keep)
+          .Case("insert", SyncMode::Insert)
+          .Case("minimize", SyncMode::Minimize)
+          .Default(areKernelsAdopted ? SyncMode::Keep : SyncMode::Insert);
   if (options.tf32)
     pipeline.contractions.tf32 = true;
   pipeline.assumeAlignment = options.assumeAlignment;

@@ -166,6 +166,7 @@ static void addPlaces(OpPassManager &pm, const MemoryPipelineOptions &options,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          PipelineReport *report) {
+  pm.addPass(createAdoptKernelsPass());
   // What no kernel calls need not be right.
   pm.addNestedPass<gpu::GPUModuleOp>(createSymbolDCEPass());
   pm.addPass(createSplitViewsPass());
@@ -236,6 +237,7 @@ static void buildKernelLowering(OpPassManager &pm) {
 void buildToNVVMPipeline(OpPassManager &pm,
                          const ToNVVMPipelineOptions &options,
                          PipelineReport *report) {
+  pm.addPass(createAdoptKernelsPass());
   pm.addPass(createSplitViewsPass());
   pm.addPass(createAttachTargetPass({options.chip}));
   pm.addPass(createWidenFloatsPass());

@@ -22,7 +22,7 @@ namespace mlir::workgroup {
 /// Memory that is told from other memory: an allocation, an attribution, a
 /// `memref.global`, an argument; or, as number 0, whatever is not known.
 struct MemoryRoot {
-  /// The value of the root; for a global, the first `memref.get_global` of it.
+  /// The value of the root; for a global, the first one that finds it.
   /// Null for memory of which nothing is known, and for globals that only
   /// callees know. For tiles in slots of a ring it is the ring; or, if all
   /// tiles are done with before slots are given on, the tile: then accesses to

@@ -42,6 +42,9 @@ enum class Stage {
   PTX,
 };
 
+/// Threads per block or blocks per grid, along x, y and z, if they are known.
+using LaunchSizes = std::optional<std::array<int64_t, 3>>;
+
 struct CompileOptions {
   /// The chip to compile for; empty means the target of the `gpu.module`, else
   /// the default.
@@ -60,9 +63,14 @@ struct CompileOptions {
   /// it is to have, in programs that a schedule is chosen for: see pass
   /// `workgroup-form-kernels`. The schedule gives it the same.
   int64_t chainBytes = 0, chainBlocks = 0;
+  /// The sizes that the kernel of this name, or all if it is empty, is launched
+  /// with, if it is known; it takes no others then.
+  std::string kernel;
+  LaunchSizes block, grid;
   /// The treatment of barriers: `insert`, `keep` or `minimize`, as the option
-  /// `sync` of the pipeline `workgroup-memory` says.
-  std::string sync = "insert";
+  /// `sync` of the pipeline `workgroup-memory` says; `auto` keeps those of
+  /// other compilers' kernels, and inserts what others lack.
+  std::string sync = "auto";
   /// Prove that threads do not race, and reject barriers in divergent control
   /// flow.
   bool verifyBarriers = true;

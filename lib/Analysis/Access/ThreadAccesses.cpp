@@ -9,6 +9,7 @@
 #include "workgroup/Analysis/ThreadAccesses.h"
 #include "AccessCollector.h"
 #include "Analysis/Memory/RingTiles.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
@@ -34,8 +35,9 @@ static bool mayRootsOverlap(const MemoryRoot &lhs, const MemoryRoot &rhs,
       (isGlobal(lhs) && isGlobal(rhs)))
     return false;
   auto isArgument = [](const MemoryRoot &root) {
-    return root.value && isa<BaseMemRefType, nvgpu::TensorMapDescriptorType>(
-                             root.value.getType());
+    return root.value &&
+           isa<BaseMemRefType, LLVM::LLVMPointerType,
+               nvgpu::TensorMapDescriptorType>(root.value.getType());
   };
   return !isArgument(lhs) || !isArgument(rhs) ||
          arguments.mayAlias(lhs.value, rhs.value);

@@ -128,26 +128,57 @@ static bool isOwnMemory(BlockArgument value) {
          function.getArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName());
 }
 
+/// The space of what `pointer`, a root, points to. Whoever launches a kernel
+/// has addresses of global memory only; what is passed by value, each thread
+/// has.
+static MemorySpace getSpaceOfPointer(Value pointer) {
+  MemorySpace space = getPointerSpace(pointer);
+  auto argument = dyn_cast<BlockArgument>(pointer);
+  Operation *owner = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (space != MemorySpace::Other || !owner || !isKernel(owner) ||
+      !isa<FunctionOpInterface>(owner) || !argument.getOwner()->isEntryBlock())
+    return space;
+  Attribute byValue = cast<FunctionOpInterface>(owner).getArgAttr(
+      argument.getArgNumber(), LLVM::LLVMDialect::getByValAttrName());
+  return byValue ? MemorySpace::Private : MemorySpace::Global;
+}
+
 static MemorySpace getSpaceOfRoot(Value root) {
   if (isa<BaseMemRefType>(root.getType()))
     return getMemorySpace(root);
   if (isa<nvgpu::MBarrierGroupType>(root.getType()))
     return MemorySpace::Workgroup;
   if (isa<LLVM::LLVMPointerType>(root.getType()))
-    return getPointerSpace(root);
+    return getSpaceOfPointer(root);
   return isa<nvgpu::TensorMapDescriptorType>(root.getType())
              ? MemorySpace::Global
              : MemorySpace::Other;
 }
 
+/// The symbol whose memory `op` finds; null if it finds none.
+static FlatSymbolRefAttr getSymbol(Operation *op) {
+  if (auto get = dyn_cast_or_null<memref::GetGlobalOp>(op))
+    return get.getNameAttr();
+  if (auto address = dyn_cast_or_null<LLVM::AddressOfOp>(op))
+    return address.getGlobalNameAttr();
+  return {};
+}
+
 /// True for the dynamic memory of the launch, by its operation or by a symbol
-/// without elements: all of these start at one place.
+/// without elements, or of LLVM without a body: all of these start at one
+/// place.
 static bool isDynamicMemory(Operation *op) {
   if (isa_and_nonnull<gpu::DynamicSharedMemoryOp>(op))
     return true;
-  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
-  return get && isWorkgroupMemory(get.getType()) &&
-         get.getType().hasStaticShape() && get.getType().getNumElements() == 0;
+  if (auto get = dyn_cast_or_null<memref::GetGlobalOp>(op))
+    return isWorkgroupMemory(get.getType()) && get.getType().hasStaticShape() &&
+           get.getType().getNumElements() == 0;
+  auto address = dyn_cast_or_null<LLVM::AddressOfOp>(op);
+  auto global = address ? SymbolTable::lookupNearestSymbolFrom<LLVM::GlobalOp>(
+                              address, address.getGlobalNameAttr())
+                        : LLVM::GlobalOp();
+  return global && getPointerSpace(address) == MemorySpace::Workgroup &&
+         global.getLinkage() == LLVM::Linkage::External;
 }
 
 PointsTo::Node PointsTo::makeRoot(Value value) {
@@ -162,18 +193,17 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   bool isAllocated = isa_and_nonnull<memref::AllocOp, memref::AllocaOp,
                                      gpu::AllocOp, nvgpu::MBarrierCreateOp>(op);
   MemoryRoot root{value, nullptr, MemorySpace::Other, false};
-  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
+  FlatSymbolRefAttr symbol = getSymbol(op);
   if (isDynamicMemory(op)) {
     root.space = MemorySpace::Workgroup;
-    root.isDistinct = !get;
-    if (get)
-      root.global =
-          SymbolTable::lookupNearestSymbolFrom(get, get.getNameAttr());
+    root.isDistinct = !symbol;
+    if (symbol)
+      root.global = SymbolTable::lookupNearestSymbolFrom(op, symbol);
     if (!dynamicMemory)
       dynamicMemory = addRoot(root);
     node.target.roots.front() = *dynamicMemory;
-  } else if (get) {
-    node.target.roots.front() = getGlobalRoot(get);
+  } else if (symbol) {
+    node.target.roots.front() = getGlobalRoot(value, symbol);
   } else if (isa_and_nonnull<PutOp, GetOp>(op)) {
     if (!ringTiles.isOrderly(op->getOperand(0))) {
       node.target.roots.front() = getRingRoot(cast<OpResult>(value));
@@ -195,13 +225,12 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   return node;
 }
 
-unsigned PointsTo::getGlobalRoot(memref::GetGlobalOp get) {
-  auto [known, isNew] = globals.try_emplace(get.getNameAttr(), 0);
+unsigned PointsTo::getGlobalRoot(Value memory, FlatSymbolRefAttr symbol) {
+  auto [known, isNew] = globals.try_emplace(symbol, 0);
   if (isNew) {
     Operation *global =
-        SymbolTable::lookupNearestSymbolFrom(get, get.getNameAttr());
-    known->second = addRoot(
-        {get.getResult(), global, getMemorySpace(get.getResult()), false});
+        SymbolTable::lookupNearestSymbolFrom(memory.getDefiningOp(), symbol);
+    known->second = addRoot({memory, global, getSpaceOfRoot(memory), false});
   }
   return known->second;
 }
@@ -241,7 +270,8 @@ bool PointsTo::computeFixed(Value value) const {
   if (!op)
     return value.getParentBlock()->getParentOp() == scope &&
            uniformity.isUniform(value);
-  if (isa<memref::GetGlobalOp, gpu::DynamicSharedMemoryOp>(op) ||
+  if (isa<memref::GetGlobalOp, LLVM::AddressOfOp, gpu::DynamicSharedMemoryOp>(
+          op) ||
       getTileSource(value))
     return true;
   if (!uniformity.isUniform(value))

@@ -70,7 +70,7 @@ private:
     roots.push_back(root);
     return roots.size() - 1;
   }
-  unsigned getGlobalRoot(memref::GetGlobalOp get);
+  unsigned getGlobalRoot(Value memory, FlatSymbolRefAttr symbol);
   unsigned getRingRoot(OpResult tile);
 
   void solve();

@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,6 +54,11 @@ static FunctionOpInterface getEntry(Value root) {
   return isKernel(function) || !isDeviceFunction(function)
              ? function
              : FunctionOpInterface();
+}
+
+/// True for an argument that is memory itself.
+static bool isBuffer(Value argument) {
+  return isa<BaseMemRefType, LLVM::LLVMPointerType>(argument.getType());
 }
 
 /// True for an argument of a function that nothing in sight calls.
@@ -238,7 +244,8 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs, unsigned depth) const {
   auto sites = launches.find(function);
   auto callers = calls.find(function);
   // A tensor map may well be of another argument.
-  if (sites == launches.end() && (!areDistinct || !areMemRefs))
+  bool areBuffers = isBuffer(left) && isBuffer(right);
+  if (sites == launches.end() && (!areDistinct || !areBuffers))
     return true;
   if (depth == kMaxDepth || referred.contains(function))
     return true; // one that calls itself, or is called by anyone

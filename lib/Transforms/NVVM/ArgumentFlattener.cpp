@@ -185,7 +185,7 @@ bool isFlatArgument(Type type) {
 }
 
 static ArgumentPart::Kind getOwnKind(Type argument) {
-  if (isa<MemRefType>(argument))
+  if (isa<MemRefType, LLVM::LLVMPointerType>(argument))
     return ArgumentPart::Kind::Pointer;
   return isa<nvgpu::TensorMapDescriptorType>(argument)
              ? ArgumentPart::Kind::TensorMap
@@ -369,7 +369,10 @@ SmallVector<KernelParameter> ArgumentFlattener::flatten() {
   unsigned numArguments = function.getNumArguments();
   SmallVector<ArgumentPart> parts;
   for (unsigned i = 0; i < numArguments; ++i) {
-    parameters.push_back({{getOwnKind(getType(i)), i}});
+    bool isByValue = function.getArgAttr(
+                         i, LLVM::LLVMDialect::getByValAttrName()) != nullptr;
+    parameters.push_back(
+        {{isByValue ? ArgumentPart::Kind::Value : getOwnKind(getType(i)), i}});
     if (isMemRef(i) && !isFlat(i))
       llvm::append_range(parts, getParts(function, i));
   }

@@ -158,6 +158,17 @@ getSizes(std::optional<ArrayRef<int32_t>> sizes) {
   return std::array<int64_t, 3>{(*sizes)[0], (*sizes)[1], (*sizes)[2]};
 }
 
+/// The types of the arguments as their author knows them: of a pointer to what
+/// is passed by value, that of the value.
+static SmallVector<Type> getArgumentTypes(FunctionOpInterface function) {
+  SmallVector<Type> types = llvm::to_vector(function.getArgumentTypes());
+  for (auto [number, type] : llvm::enumerate(types))
+    if (auto value = function.getArgAttrOfType<TypeAttr>(
+            number, LLVM::LLVMDialect::getByValAttrName()))
+      type = value.getValue();
+  return types;
+}
+
 LogicalResult
 flattenKernelArguments(ModuleOp module,
                        SmallVectorImpl<KernelSignature> *signatures) {
@@ -176,7 +187,7 @@ flattenKernelArguments(ModuleOp module,
   for (Callee &callee : *callees) {
     KernelSignature signature;
     signature.name = callee.function.getName().str();
-    signature.arguments = llvm::to_vector(callee.function.getArgumentTypes());
+    signature.arguments = getArgumentTypes(callee.function);
     for (BlockArgument argument : callee.function.getArguments())
       signature.alignments.push_back(getNeededAlignment(argument));
     signature.parameters = flattenArguments(rewriter, callee);

@@ -55,7 +55,7 @@ def refuse_options_of_programs(options: argparse.Namespace) -> None:
     """Raise UsageError for what says how to compile, where nothing is compiled."""
     given = {
         "--schedule": options.schedule is not None,
-        "--sync": options.sync != "insert",
+        "--sync": options.sync != "auto",
         "--no-verify": options.no_verify,
         "--assert-bounds": options.assert_bounds,
         "--numerics": options.numerics != "exact",

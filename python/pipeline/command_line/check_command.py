@@ -6,24 +6,26 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import CheckError, Error, UsageError
 from ..records.findings import Report, to_json
 from ..runtime.emulator import Options
-from .run_command import make_random, summarize
+from .run_command import find_kernel, launch_sizes, summarize
+from .values import make_random, read_values
 
 if TYPE_CHECKING:
     import argparse
 
     from ..compiling.checking import KernelVerdict, SyncReport, Verdict
     from ..compiling.request import Sync
-    from ..program.module import Module
+    from ..program.module import Kernel, Module
 
 # In which order threads were run, and what was seen.
 _Run = tuple[str, Report]
 
 SEED = 0
+_ORDERS: tuple[Literal["forward", "reverse"], ...] = ("forward", "reverse")
 # For what has no random values.
 REMEDY = "try the program on some by `python -m pipeline run` with --arg and --check races"
 
@@ -40,7 +42,7 @@ def run(
     static = check()
     sync: Sync = "insert" if static.has_inserted_barriers else "keep"
     try:
-        dynamic = _run_entries(compile_module(sync)) if options.dynamic else None
+        dynamic = _run_all(compile_module(sync), options) if options.dynamic else None
     except Error:
         _tell(options, static, None)  # what is known all the same
         raise
@@ -63,15 +65,35 @@ def _tell(options: argparse.Namespace, static: SyncReport, dynamic: Sequence[_Ru
     return None
 
 
+def _run_all(module: Module, options: argparse.Namespace) -> list[_Run]:
+    """Run one kernel, or all functions that launch some, in two orders of threads."""
+    if options.kernel is None and module.entries:
+        if options.arg:
+            raise UsageError("error: --arg is for one kernel: give --kernel")
+        return _run_entries(module)
+    if options.kernel is None and len(module.kernels) > 1:
+        known = ", ".join(module.kernels)
+        raise UsageError(f"error: --dynamic runs one of several kernels: give --kernel, of {known}")
+    name = options.kernel or next(iter(module.kernels))
+    return _run_kernel(find_kernel(module, name), options)
+
+
+def _run_kernel(kernel: Kernel, options: argparse.Namespace) -> list[_Run]:
+    runs: list[_Run] = []
+    for order in _ORDERS:
+        seed = SEED if options.random is None else options.random
+        values = read_values(kernel.arguments, options.arg, seed)
+        emulation = Options(check="races", order=order)
+        runs.append((order, kernel.emulate(*values, **launch_sizes(options), options=emulation)))
+    return runs
+
+
 def _run_entries(module: Module) -> list[_Run]:
-    """Run all functions that launch kernels, in two orders of threads."""
     import numpy as np
 
     runs: list[_Run] = []
-    if not module.entries:
-        raise UsageError("error: --dynamic runs functions that launch kernels, and there are none")
     for name in module.entries:
-        for order in ("forward", "reverse"):
+        for order in _ORDERS:
             random = np.random.default_rng(SEED)
             arguments = module.entry(name).arguments
             values = [make_random(item, random, remedy=REMEDY) for item in arguments]

@@ -324,6 +324,7 @@ def _run(options: argparse.Namespace) -> int:
                 _source(options.input),
                 chip=options.chip,
                 schedule=_schedule(options.schedule),
+                **run_command.read_launch(options),
                 sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
@@ -349,12 +350,13 @@ def _load(options: argparse.Namespace) -> Module:
 
 def _check(options: argparse.Namespace) -> int:
     from ..compiling.checking import check
-    from . import check_command
+    from . import check_command, run_command
 
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
     if options.dynamic and options.input == "-":
         raise UsageError("error: --dynamic reads the program twice: give a file")
+    sizes = run_command.read_launch(options)
     return check_command.run(
         options,
         lambda: _wait_for(
@@ -362,6 +364,7 @@ def _check(options: argparse.Namespace) -> int:
                 _source(options.input),
                 schedule=_schedule(options.schedule),
                 memory_options=options.memory_options,
+                **sizes,
                 color=_use_color("auto"),
             )
         ),
@@ -370,6 +373,7 @@ def _check(options: argparse.Namespace) -> int:
                 _source(options.input),
                 schedule=_schedule(options.schedule),
                 memory_options=options.memory_options,
+                **sizes,
                 sync=sync,
                 verify=False,
                 assert_bounds=True,

@@ -74,8 +74,16 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+    )
+
+
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument(
+        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+    )
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
     )
@@ -96,10 +104,10 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sync",
-        metavar="insert|keep|minimize",
-        default="insert",
+        metavar="auto|insert|keep|minimize",
+        default="auto",
         help="barriers: add the fewest that are missing, leave them as they are, or also remove "
-        "those that order nothing (default: %(default)s)",
+        "those that order nothing (default: insert, but keep in kernels that are LLVM's)",
     )
     parser.add_argument(
         "--no-verify",
@@ -159,20 +167,11 @@ def _add_inspect(parser: argparse.ArgumentParser) -> None:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.mlir|BUNDLE", help="the program; - is the standard input"
+        "input", metavar="IN.mlir|IN.ll|BUNDLE", help="the program; - is the standard input"
     )
     parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
     parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
-    parser.add_argument(
-        "--arg",
-        action="append",
-        default=[],
-        metavar="A.npy|N",
-        help="the next argument: an array's file, or a number",
-    )
-    parser.add_argument(
-        "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
-    )
+    _add_values(parser)
     parser.add_argument(
         "--out", metavar="DIR", help="write argN.npy of what changed, and resultN.npy"
     )
@@ -184,21 +183,39 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "bundle, of which it makes code of this process",
     )
     parser.add_argument("--device", type=int, metavar="N", help="the GPU to run on; default: 0")
-    sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
-    for name, words in sizes.items():
-        parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")
-    parser.add_argument(
-        "--dynamic-shared-bytes", type=int, metavar="N", help="dynamic memory, with --kernel"
-    )
+    _add_sizes(parser, ", with --kernel")
     _add_check_options(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
     parser.add_argument("--chip", metavar="CHIP", help="as for compile")
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
     parser.add_argument(
-        "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
+        "--sync", metavar="auto|insert|keep|minimize", default="auto", help="as for compile"
     )
     parser.add_argument("--no-verify", action="store_true", help="as for compile")
     _add_code_options(parser)
+
+
+def _add_values(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="A.npy|N|2x3xf32[=N]",
+        help="the next argument: an array's file, a number, or the shape and type of an array, of "
+        "random values or of a number",
+    )
+    parser.add_argument(
+        "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
+    )
+
+
+def _add_sizes(parser: argparse.ArgumentParser, when: str) -> None:
+    sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
+    for name, words in sizes.items():
+        parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}{when}")
+    parser.add_argument(
+        "--dynamic-shared-bytes", type=int, metavar="N", help=f"dynamic memory{when}"
+    )
 
 
 def _add_check_options(parser: argparse.ArgumentParser) -> None:
@@ -228,7 +245,9 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument(
+        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+    )
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
@@ -237,3 +256,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also run the program on the emulator, on random arguments, and look for races",
     )
+    parser.add_argument(
+        "--kernel", metavar="K", help="run this kernel instead of all host functions"
+    )
+    _add_values(parser)
+    _add_sizes(parser, ", of the kernel or of all")

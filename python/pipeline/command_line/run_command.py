@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -15,18 +14,15 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CheckError, UsageError
 from ..program.calling import runs_on_gpu
 from ..records.findings import Report, Statistics, to_json
-from ..records.scalars import describe_value, numpy_dtype
 from ..runtime.emulator import Check, Options, check_trust, load_emulator
 from ..system.files import write_file
 from ..system.toolchain import require_numpy
+from .values import read_values
 
 if TYPE_CHECKING:
     import argparse
 
-    import numpy as np
-
-    from ..program.module import Module
-    from ..records.signature import Argument
+    from ..program.module import Kernel, Module
 
 
 def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> int:
@@ -42,13 +38,12 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
             check_trust(loaded._emulation, options.backend)
             load_emulator(loaded._emulation)
     require_numpy("this command")
-    if options.kernel is not None and options.kernel not in module.kernels:
-        known = ", ".join(module.kernels)
-        raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")
     callee = (
-        module.entry(options.entry) if options.kernel is None else module.kernels[options.kernel]
+        module.entry(options.entry)
+        if options.kernel is None
+        else find_kernel(module, options.kernel)
     )
-    values = _values(callee.arguments, options)
+    values = read_values(callee.arguments, options.arg, options.random)
     before = _copies(values)
     _check_folder(options.out)
     # What the program prints on the host is no part of a document.
@@ -70,26 +65,44 @@ def _emulate(
     if options.kernel is None:
         outcome = module.execute(*values, entry=options.entry, options=emulation)
         return outcome.reports, outcome.results
-    kernel = module.kernels[options.kernel]
-    return (kernel.emulate(*values, **_launch_sizes(options), options=emulation),), ()
+    kernel = find_kernel(module, options.kernel)
+    return (kernel.emulate(*values, **launch_sizes(options), options=emulation),), ()
 
 
 def _run_on_gpu(
     module: Module, values: Sequence[Any], options: argparse.Namespace
 ) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
     if options.kernel is not None:
-        kernel = module.kernels[options.kernel]
-        kernel.run(*values, **_launch_sizes(options), backend="cuda", device=options.device)
+        kernel = find_kernel(module, options.kernel)
+        kernel.run(*values, **launch_sizes(options), backend="cuda", device=options.device)
         return (), ()
     results = module.run(*values, entry=options.entry, backend="cuda", device=options.device)
     return (), results if isinstance(results, tuple) else () if results is None else (results,)
 
 
-def _launch_sizes(options: argparse.Namespace) -> dict[str, Any]:
+def find_kernel(module: Module, name: str) -> Kernel:
+    """Return the kernel of this name. Raises UsageError if there is none."""
+    if name not in module.kernels:
+        known = ", ".join(module.kernels)
+        raise UsageError(f"error: there is no kernel '{name}'; there are {known}")
+    return module.kernels[name]
+
+
+def read_launch(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what compilation is told of the launch of a kernel."""
     return {
-        "grid": _sizes(options.grid),
-        "block": _sizes(options.block),
-        "cluster": _sizes(options.cluster),
+        "kernel": options.kernel or "",
+        "block": read_sizes(options.block),
+        "grid": read_sizes(options.grid),
+    }
+
+
+def launch_sizes(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the sizes of the launch of a kernel."""
+    return {
+        "grid": read_sizes(options.grid),
+        "block": read_sizes(options.block),
+        "cluster": read_sizes(options.cluster),
         "dynamic_shared_bytes": options.dynamic_shared_bytes,
     }
 
@@ -129,7 +142,7 @@ def _seed_or_name(text: str) -> Any:
         return text
 
 
-def _sizes(text: str | None) -> Any:
+def read_sizes(text: str | None) -> Any:
     """Return the numbers of --grid and its like; what are none goes as it is, to be refused."""
     if text is None:
         return None
@@ -137,87 +150,6 @@ def _sizes(text: str | None) -> Any:
         return [int(part) for part in text.split(",")]
     except ValueError:
         return text
-
-
-def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[Any]:
-    import numpy as np
-
-    given, wanted = len(options.arg), len(arguments)
-    if given > wanted:
-        raise UsageError(f"error: there are {wanted} arguments, but {given} --arg")
-    values = [
-        _name_elements(_read(text), argument)
-        for text, argument in zip(options.arg, arguments, strict=False)
-    ]
-    if len(values) < len(arguments) and options.random is None:
-        missing = ", ".join(argument.type for argument in arguments[len(values) :])
-        raise UsageError(f"error: no --arg for {missing}; give files, or --random SEED")
-    if options.random is not None and options.random < 0:
-        raise UsageError("error: --random takes a number from 0 on")
-    random = np.random.default_rng(options.random)
-    for argument in arguments[len(values) :]:
-        values.append(make_random(argument, random, remedy="give an --arg"))
-    return values
-
-
-def _read(text: str) -> Any:
-    import numpy as np
-
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        pass
-    else:
-        if math.isinf(number) and "inf" not in text.lower():
-            raise UsageError(f"error: --arg {describe_value(text)} is too large for any type")
-        return number
-    try:
-        array = np.load(text, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("several arrays")
-        return array
-    except (OSError, ValueError, EOFError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no .npy file"
-        raise UsageError(f"{text}: error: cannot be read: {reason}") from error
-
-
-def _name_elements(value: Any, argument: Argument) -> Any:
-    """Return an array with the elements that it was saved with: files do not know narrow floats."""
-    dtype = numpy_dtype(argument.element_type)
-    if (
-        dtype is None
-        or dtype.isbuiltin == 1
-        or getattr(value, "dtype", None) != f"V{dtype.itemsize}"
-    ):
-        return value
-    return value.view(dtype)
-
-
-def make_random(argument: Argument, random: np.random.Generator, *, remedy: str) -> Any:
-    """Return random values for an argument of static shape, none of them zero.
-
-    Raises UsageError, with what to do instead, if the shape is dynamic, or NumPy has no such
-    elements.
-    """
-    import numpy as np
-
-    dtype = numpy_dtype(argument.element_type)
-    if dtype is None or None in argument.shape:
-        raise UsageError(f"error: there are no random values for {argument.type}; {remedy}")
-    shape = tuple(extent for extent in argument.shape if extent is not None)
-    if dtype.kind in "iu":
-        values: Any = random.integers(1, 8, shape)
-    elif dtype.kind == "b":
-        values = random.integers(0, 2, shape)
-    else:
-        values = random.uniform(0.125, 1.0, shape) * random.choice([-1.0, 1.0], shape)
-    if not argument.is_memref:
-        return np.asarray(values).astype(dtype).item()
-    return np.asarray(values).astype(dtype)
 
 
 def _copies(values: Sequence[Any]) -> list[Any]:

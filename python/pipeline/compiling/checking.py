@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..conversion import convert, counterpart
 from ..diagnostics import Location
 from ..records.barriers import SyncPlace
 from ..system.files import read_source
-from .compiler import compile_natively, make_chooser, read_schedule
-from .request import Request
+from .compiler import compile_natively, make_chooser, read_launch_sizes, read_schedule
+from .request import Dim3, Request
+
+if TYPE_CHECKING:
+    from ..runtime.sizes import Sizes
 
 Verdict = Literal["SAFE", "MAYBE", "RACE", "UNFIXABLE", "DIVERGENT"]
 DistributionVerdict = Literal["AGREE", "UNDECIDED", "DIFFER"]
-Dim3 = tuple[int, int, int]
 
 
 @counterpart("SyncFinding")
@@ -117,6 +119,9 @@ def check(
     *,
     schedule: str | Path | None = None,
     memory_options: str = "",
+    kernel: str = "",
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
     color: bool = False,
 ) -> SyncReport:
     """Find out whether threads race in the kernels of a program, without running them.
@@ -128,7 +133,7 @@ def check(
     memref arguments of a function are taken not to overlap, which the launch of what
     :func:`compile` makes checks.
 
-    source, schedule, memory_options, color: as for :func:`compile`.
+    source, schedule, memory_options, kernel, block, grid, color: as for :func:`compile`.
 
     Raises CompileError if the program cannot be read, its schedule fails, or it has no kernel.
     """
@@ -140,6 +145,9 @@ def check(
             schedule=read_schedule(schedule),
             use_own_schedule=schedule != "none",
             memory_options=memory_options,
+            kernel=kernel,
+            block=read_launch_sizes("block", block),
+            grid=read_launch_sizes("grid", grid),
             verify=False,  # what is found is the report
             checks_sync=True,
             color=color,

@@ -18,6 +18,7 @@ from .request import (
     SCHEDULE_NAME,
     STAGES,
     SYNCS,
+    Dim3,
     Numerics,
     Request,
     Stage,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from .. import _native
     from ..program.module import Module
+    from ..runtime.sizes import Sizes
     from ..schedules import Choice
     from ..schedules.target import Target
 
@@ -38,7 +40,10 @@ def compile(
     *,
     chip: str | None = None,
     schedule: str | Path | None = None,
-    sync: Sync = "insert",
+    kernel: str = "",
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
+    sync: Sync = "auto",
     verify: bool = True,
     assert_bounds: bool = False,
     numerics: Numerics = "exact",
@@ -48,18 +53,22 @@ def compile(
     snapshots: bool = False,
     color: bool = False,
 ) -> Module:
-    """Compile a program of linalg and GPU operations to PTX.
+    """Compile a program of linalg and GPU operations, or kernels of other compilers, to PTX.
 
     source: MLIR, as text if it is a string with a newline, else the name of a file (``-`` is the
-        standard input).
+        standard input). LLVM IR for ``nvptx64`` is understood as well: docs/other-kernels.md.
     chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
     schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
         apply none. Default (also ``auto``): the one that the program carries or, if it has neither
         one nor kernels, what :mod:`pipeline.schedules` chooses for its linalg operations, which is
         ``Module.schedule``.
+    block, grid: threads per block and blocks per grid that kernels are launched with, all or the
+        one called ``kernel``, along x, y and z. They take no others then, and more is known of
+        their synchronisation.
     sync: ``insert`` leaves the program's barriers alone and adds the fewest that are missing,
         ``minimize`` also removes those that order nothing, ``keep`` leaves them alone and has each
-        pass add what its own rewrite needs.
+        pass add what its own rewrite needs. ``auto`` keeps those of kernels that are LLVM's, and
+        inserts otherwise.
     verify: reject kernels whose threads race, and barriers that not all threads of a block reach
         together; warn of what is not decided. False is an UnverifiedWarning.
     assert_bounds: have kernels assert that indices lie in their dimensions, and slices in what
@@ -102,6 +111,9 @@ def compile(
         chip=chip,
         schedule=read_schedule(schedule),
         use_own_schedule=schedule != "none",
+        kernel=kernel,
+        block=read_launch_sizes("block", block),
+        grid=read_launch_sizes("grid", grid),
         sync=sync,
         verify=verify,
         assert_bounds=assert_bounds,
@@ -117,6 +129,18 @@ def compile(
     from .results import make_module
 
     return make_module(result, request, chooser.choice if chooser else None)
+
+
+def read_launch_sizes(name: str, given: Sizes | None) -> Dim3 | None:
+    """Return the sizes along x, y and z of every launch. Raises UsageError for what is none."""
+    if given is None:
+        return None
+    from ..runtime.sizes import read_sizes
+
+    sizes = read_sizes(name, given)
+    if not all(1 <= size < 1 << 31 for size in sizes):
+        raise UsageError.of_option(name, f"is {sizes}, and no GPU takes that")
+    return sizes
 
 
 def choose_schedule(
@@ -249,6 +273,9 @@ def _options(request: Request) -> _native.CompileOptions:
     options.assert_bounds = request.assert_bounds
     options.tf32 = request.numerics == "tf32"
     options.memory_options = request.memory_options
+    options.kernel = request.kernel
+    options.block = None if request.block is None else list(request.block)
+    options.grid = None if request.grid is None else list(request.grid)
     options.sync = request.sync
     options.verify_barriers = request.verify
     options.libdevice = find_libdevice() or ""

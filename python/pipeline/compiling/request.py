@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Sync = Literal["insert", "keep", "minimize"]
+Sync = Literal["auto", "insert", "keep", "minimize"]
 
-SYNCS: tuple[Sync, ...] = ("insert", "keep", "minimize")
+SYNCS: tuple[Sync, ...] = ("auto", "insert", "keep", "minimize")
 
 Numerics = Literal["exact", "tf32"]
 
 NUMERICS: tuple[Numerics, ...] = ("exact", "tf32")
+
+Dim3 = tuple[int, int, int]
 
 SCHEDULE_NAME = "<schedule>"
 
@@ -27,7 +29,10 @@ class Request(NamedTuple):
     schedule: tuple[str, str] | None
     use_own_schedule: bool
     chip: str | None = None
-    sync: Sync = "insert"
+    kernel: str = ""
+    block: Dim3 | None = None
+    grid: Dim3 | None = None
+    sync: Sync = "auto"
     verify: bool = True
     assert_bounds: bool = False
     numerics: Numerics = "exact"

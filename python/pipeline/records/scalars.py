@@ -75,6 +75,11 @@ def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
     return None
 
 
+def name_element(dtype: str) -> str:
+    """Return MLIR's name for a type of NumPy or ml_dtypes; ``?`` if it has none."""
+    return next((name for name, dtypes in DTYPES.items() if dtypes and dtypes[0] == dtype), "?")
+
+
 def element_bytes(element_type: str) -> int | None:
     """Return the bytes of an element in memory; None of types whose elements have no such size."""
     if element_type == "index":

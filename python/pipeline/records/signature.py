@@ -46,7 +46,8 @@ class Argument(NamedTuple):
 
     Extents, strides and offset count elements and are None where only the launch knows them;
     ``alignment`` is what the code relies on, in bytes. An argument with a ``tensor_map`` takes an
-    array, of which the map is made at the launch.
+    array, of which the map is made at the launch. One that is a pointer takes an array of any type
+    and shape.
     """
 
     type: str
@@ -57,6 +58,11 @@ class Argument(NamedTuple):
     offset: int | None
     alignment: int
     tensor_map: TensorMap | None = None
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it is a pointer of LLVM, which tells nothing of what it points to."""
+        return self.type.startswith("!llvm.ptr")
 
 
 @counterpart("Part")

@@ -16,7 +16,14 @@ from ..errors import (
     LayoutError,
     ShapeError,
 )
-from ..records.scalars import DTYPES, describe_numbers, describe_value, has_numbers, pack_number
+from ..records.scalars import (
+    DTYPES,
+    describe_numbers,
+    describe_value,
+    has_numbers,
+    name_element,
+    pack_number,
+)
 from .arrays import HOST, ArrayView, row_major, view
 from .tensor_maps import TensorLayout, check_layout
 
@@ -80,6 +87,8 @@ def _convert(argument: Argument, value: Any, index: int, stream: int | None) -> 
         return _convert_tensor(argument, argument.tensor_map, value, index, stream)
     if argument.is_memref:
         return convert_array(argument, value, index, stream)
+    if argument.is_pointer:
+        return _convert_pointee(argument, value, index, stream)
     return _convert_number(argument, value, index)
 
 
@@ -234,6 +243,16 @@ def convert_array(argument: Argument, value: Any, index: int, stream: int | None
     _check_shape(argument, array, index)
     _check_strides(argument, array, index)
     return Value(argument, array, given=value)
+
+
+def _convert_pointee(argument: Argument, value: Any, index: int, stream: int | None) -> Value:
+    """Return the array that a pointer points to: its elements follow each other."""
+    array = view(value, index, stream)
+    if not array.is_contiguous:
+        message = f"error: argument {index} is not contiguous, and the kernel takes a pointer: "
+        raise LayoutError(f"{message}pass a contiguous copy", index)
+    element = argument._replace(element_type=name_element(array.dtype))
+    return Value(element, array, given=value)
 
 
 def check_operand(value: Value, index: int) -> None:
