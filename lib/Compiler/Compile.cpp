@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
-#include "Compiler/Plan/Guards.h"
 #include "Compiler/Plan/LaunchPlan.h"
 #include "Compiler/Plan/Requirements.h"
 #include "Compiler/Records/Describe.h"
@@ -15,7 +14,7 @@
 #include "Compiler/Records/Records.h"
 #include "HostBranches.h"
 #include "NoKernels.h"
-#include "ReadLLVM.h"
+#include "ReadSource.h"
 #include "Registration.h"
 #include "Schedule.h"
 #include "Support/CrashGuard.h"
@@ -27,7 +26,6 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
@@ -59,8 +57,6 @@ public:
 private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
   LogicalResult parse();
-  LogicalResult fixLaunchSizes(ModuleOp program);
-  void keepOneKernel(ModuleOp program);
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
   LogicalResult checkScheduled(ModuleOp given);
@@ -99,7 +95,7 @@ private:
   bool isEnded = false;
   bool areArgumentsDistinct = false;
   /// Kernels are from other compilers.
-  bool areKernelsAdopted = false;
+  bool hasForeignKernels = false;
   /// The program brings its schedule.
   bool isOwn = false;
 };
@@ -146,104 +142,14 @@ LogicalResult Compilation::runStage(Stage stage,
   return success();
 }
 
-/// The parser says that a module that the text leaves out is in line 0.
-static void locateAtFirstOp(ModuleOp module) {
-  auto at = dyn_cast<FileLineColLoc>(module.getLoc());
-  if (at && at.getLine() == 0 && !module.getBody()->empty())
-    module->setLoc(module.getBody()->front().getLoc());
-}
-
-/// Gives what is in a region, and has no place, the place of the operation that
-/// the region is of: the parser makes the bodies of named operations of linalg,
-/// whose loads and stores are to be told by a place.
-static void locateBodies(ModuleOp module) {
-  module.walk<WalkOrder::PreOrder>([](Operation *op) {
-    if (op->getParentOp() && getLocations(op->getLoc()).empty())
-      op->setLoc(op->getParentOp()->getLoc());
-  });
-}
-
-/// `sizes` as the attribute of a kernel.
-static DenseI32ArrayAttr makeSizes(const LaunchSizes &sizes,
-                                   MLIRContext *context) {
-  return DenseI32ArrayAttr::get(
-      context,
-      {int32_t((*sizes)[0]), int32_t((*sizes)[1]), int32_t((*sizes)[2])});
-}
-
-/// Lets the kernels of `program` know the sizes that they are launched with.
-LogicalResult Compilation::fixLaunchSizes(ModuleOp program) {
-  auto fix = [&](gpu::GPUFuncOp kernel, const LaunchSizes &sizes,
-                 DenseI32ArrayAttr known, StringRef what, auto set) {
-    if (!sizes)
-      return success();
-    DenseI32ArrayAttr wanted = makeSizes(sizes, &context);
-    if (known && known != wanted)
-      return LogicalResult(kernel.emitOpError("is for ")
-                           << what << " of " << known
-                           << ", but is to be launched with " << wanted);
-    set(wanted);
-    return success();
-  };
-  for (auto kernels : program.getOps<gpu::GPUModuleOp>())
-    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>()) {
-      bool isMeant =
-          options.kernel.empty() || kernel.getName() == options.kernel;
-      if (!kernel.isKernel() || !isMeant)
-        continue;
-      if (failed(fix(kernel, options.block, kernel.getKnownBlockSizeAttr(),
-                     "blocks",
-                     [&](DenseI32ArrayAttr sizes) {
-                       kernel.setKnownBlockSizeAttr(sizes);
-                     })) ||
-          failed(fix(kernel, options.grid, kernel.getKnownGridSizeAttr(),
-                     "a grid", [&](DenseI32ArrayAttr sizes) {
-                       kernel.setKnownGridSizeAttr(sizes);
-                     })))
-        return failure();
-    }
-  return success();
-}
-
-/// Leaves of the kernels of `program`, which launches none, the one that is
-/// asked for, if it is there.
-void Compilation::keepOneKernel(ModuleOp program) {
-  SmallVector<gpu::GPUFuncOp> others;
-  bool isThere = false;
-  for (auto kernels : program.getOps<gpu::GPUModuleOp>())
-    for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
-      if (kernel.getName() == options.kernel)
-        isThere = true;
-      else
-        others.push_back(kernel);
-  if (isThere)
-    for (gpu::GPUFuncOp kernel : others)
-      kernel.erase();
-}
-
 OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   // The renderer shows lines of this buffer; the parser makes its own.
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text.text, text.name),
       llvm::SMLoc());
-  ParserConfig config(&context, /*verifyAfterParse=*/false);
-  OwningOpRef<ModuleOp> parsed =
-      isLLVM(text) ? readLLVM(text, &context)
-                   : parseSourceString<ModuleOp>(text.text, config, text.name);
-  if (!parsed)
-    return parsed;
-  locateAtFirstOp(*parsed);
-  locateBodies(*parsed);
-  if (failed(verifyParsed(*parsed)))
-    return nullptr;
-  splitViews(*parsed); // before anything upstream looks at them
-  FailureOr<unsigned> numAdopted = adoptKernels(*parsed);
-  if (failed(numAdopted) || failed(fixLaunchSizes(*parsed)))
-    return nullptr;
-  areKernelsAdopted |= *numAdopted > 0;
-  if (areKernelsAdopted)
-    keepOneKernel(*parsed);
-  return parsed;
+  ReadModule read = readSource(text, options, &context);
+  hasForeignKernels |= read.hasForeignKernels;
+  return std::move(read.module);
 }
 
 LogicalResult Compilation::parse() {
@@ -448,7 +354,7 @@ LogicalResult Compilation::lowerMemory() {
           .Case("keep", SyncMode::Keep)
           .Case("insert", SyncMode::Insert)
           .Case("minimize", SyncMode::Minimize)
-          .Default(areKernelsAdopted ? SyncMode::Keep : SyncMode::Insert);
+          .Default(hasForeignKernels ? SyncMode::Keep : SyncMode::Insert);
   if (options.tf32)
     pipeline.contractions.tf32 = true;
   pipeline.assumeAlignment = options.assumeAlignment;

@@ -12,6 +12,7 @@
 
 #include "Bindings.h"
 #include "workgroup/Compiler/Compile.h"
+#include "workgroup/Support/SymbolNames.h"
 #include "workgroup/Target/AccessWidth.h"
 #include "workgroup/Target/LaunchLimits.h"
 #include <nanobind/stl/array.h>
@@ -271,12 +272,31 @@ static void bindCompileResult(nb::module_ &m) {
 
 static void bindCompile(nb::module_ &m) {
   m.def("check_memory_options", &checkMemoryOptions, "options"_a);
+  m.def(
+      "disassemble",
+      [](nb::bytes bitcode, const std::string &name) {
+        Disassembly result =
+            disassemble({std::string(bitcode.c_str(), bitcode.size()), name});
+        return std::pair(result.text, result.error);
+      },
+      "bitcode"_a, "name"_a,
+      "The text of bitcode of LLVM or, if there is none, what is wrong.");
   m.def("compile", &compileChoosing, "source"_a, "options"_a,
         "choose_schedule"_a = nb::none(),
         "Compile a source text; see workgroup/Compiler/Compile.h.");
   m.def("pass_summaries", &getPassSummaries,
         "Name and summary of each pass and pipeline of this project.");
   m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");
+  m.def(
+      "readable_name",
+      [](const std::string &symbol) { return getReadableName(symbol); },
+      "symbol"_a, "The name that the author of a symbol knows it by.");
+  m.def(
+      "is_called",
+      [](const std::string &symbol, const std::string &name) {
+        return isCalled(symbol, name);
+      },
+      "symbol"_a, "name"_a, "Whether a name is meant for a symbol.");
 }
 
 /// The chips, and the limits of all of them.

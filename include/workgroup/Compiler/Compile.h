@@ -157,6 +157,15 @@ std::string checkMemoryOptions(const std::string &options);
 /// Compiles `source`.
 CompileResult compile(const SourceText &source, const CompileOptions &options);
 
+/// The text of bitcode of LLVM or, if there is none, what is wrong with it.
+struct Disassembly {
+  std::optional<std::string> text;
+  std::string error;
+};
+
+/// The text of `bitcode`, the bytes of a file.
+Disassembly disassemble(const SourceText &bitcode);
+
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
 

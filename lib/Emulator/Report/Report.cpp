@@ -8,6 +8,7 @@
 
 #include "Report.h"
 #include "Sentences.h"
+#include "workgroup/Support/SymbolNames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include <numeric>
@@ -79,7 +80,7 @@ static void describeShared(FindingRecord &record,
   record.byteOffset = instance.offset;
   record.buffer = object.kind == Object::Kind::Dynamic
                       ? "dynamic workgroup memory"
-                      : "@" + object.name;
+                      : "@" + getReadableName(object.name);
   if (instance.object == 0)
     record.buffer = "workgroup memory";
   std::vector<const SharedBuffer *> buffers =

@@ -93,6 +93,47 @@ static gpu::GPUModuleOp wrap(ModuleOp module, RewriterBase &rewriter) {
   return kernels;
 }
 
+/// The numbers that `value` lists, as in `64,1,1`; nothing if it lists
+/// something else.
+static std::optional<SmallVector<int32_t, 3>> readNumbers(StringRef value) {
+  SmallVector<int32_t, 3> numbers;
+  for (StringRef part : llvm::split(value, ','))
+    if (part.trim().getAsInteger(10, numbers.emplace_back()))
+      return std::nullopt;
+  return numbers;
+}
+
+/// The attributes that upstream's import leaves as strings of LLVM, of the
+/// kinds that launches have to do with, as NVVM has them.
+static void readLaunchBounds(LLVM::LLVMFuncOp function) {
+  ArrayAttr strings = function.getPassthroughAttr();
+  MLIRContext *context = function.getContext();
+  SmallVector<Attribute> left;
+  for (Attribute attribute :
+       strings ? strings.getValue() : ArrayRef<Attribute>()) {
+    auto pair = dyn_cast<ArrayAttr>(attribute);
+    auto name = pair ? dyn_cast<StringAttr>(pair[0]) : StringAttr();
+    auto value = pair ? dyn_cast<StringAttr>(pair[1]) : StringAttr();
+    std::optional<SmallVector<int32_t, 3>> numbers;
+    if (name && value && name.getValue().starts_with("nvvm."))
+      numbers = readNumbers(value.getValue());
+    StringRef known = name ? name.getValue() : "";
+    if (numbers && (known == NVVM::NVVMDialect::getReqntidAttrName() ||
+                    known == NVVM::NVVMDialect::getMaxntidAttrName() ||
+                    known == NVVM::NVVMDialect::getClusterDimAttrName()))
+      function->setAttr(name, DenseI32ArrayAttr::get(context, *numbers));
+    else if (numbers && numbers->size() == 1 &&
+             (known == NVVM::NVVMDialect::getMinctasmAttrName() ||
+              known == NVVM::NVVMDialect::getMaxnregAttrName()))
+      function->setAttr(name,
+                        Builder(context).getI32IntegerAttr((*numbers)[0]));
+    else
+      left.push_back(attribute);
+  }
+  if (strings && left.size() != strings.size())
+    function.setPassthroughAttr(ArrayAttr::get(context, left));
+}
+
 /// The attributes of a kernel of LLVM that `gpu.func` has in its own way.
 static void copyAttributes(LLVM::LLVMFuncOp function, gpu::GPUFuncOp kernel) {
   StringRef ofSizes = NVVM::NVVMDialect::getReqntidAttrName();
@@ -166,6 +207,7 @@ FailureOr<unsigned> adoptKernels(ModuleOp module) {
   if (!loose.empty())
     wrap(module, rewriter);
   for (LLVM::LLVMFuncOp function : kernels) {
+    readLaunchBounds(function);
     raiseArithmetic(function.getBody(), rewriter);
     raiseIntrinsics(function.getBody(), rewriter);
     adopt(function, rewriter);

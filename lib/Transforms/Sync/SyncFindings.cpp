@@ -17,6 +17,7 @@
 #include "KernelSync.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
+#include "workgroup/Support/SymbolNames.h"
 
 namespace mlir::workgroup {
 
@@ -69,7 +70,7 @@ std::string SyncFindings::describeMemory(unsigned lhs, unsigned rhs) {
     return text;
   const MemoryRoot &root = kernel.getAccesses().getRoot(common);
   if (root.global)
-    os << " @" << SymbolTable::getSymbolName(root.global).getValue();
+    os << " @" << getReadableName(SymbolTable::getSymbolName(root.global));
   if (root.global || !root.value)
     return text;
   if (!state) { // a launch is part of what its host's values have names in

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import CheckError, Error, UsageError
 from ..records.findings import Report, to_json
 from ..runtime.emulator import Options
-from .run_command import find_kernel, launch_sizes, summarize
+from .run_command import find_kernel, launch_sizes, readable_name, summarize
 from .values import make_random, read_values
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _run_all(module: Module, options: argparse.Namespace) -> list[_Run]:
             raise UsageError("error: --arg is for one kernel: give --kernel")
         return _run_entries(module)
     if options.kernel is None and len(module.kernels) > 1:
-        known = ", ".join(module.kernels)
+        known = ", ".join(readable_name(name) for name in module.kernels)
         raise UsageError(f"error: --dynamic runs one of several kernels: give --kernel, of {known}")
     name = options.kernel or next(iter(module.kernels))
     return _run_kernel(find_kernel(module, name), options)
@@ -128,7 +128,7 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
         print(static.rendered, file=sys.stderr)
     for kernel in static.kernels:
         provided = ", provided accesses are in bounds" if kernel.assumes_in_bounds else ""
-        print(f"{kernel.name}: {kernel.verdict}{provided}")
+        print(f"{readable_name(kernel.name)}: {kernel.verdict}{provided}")
     for distribution in static.distributions:
         print(distribution)
     told: set[str] = set()
@@ -142,7 +142,7 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
         if dynamic and kernel.verdict == "MAYBE":
             races = _decide(kernel, dynamic) == "RACE"
             print(
-                f"{kernel.name}: RACE, which the emulator found"
+                f"{readable_name(kernel.name)}: RACE, which the emulator found"
                 if races
-                else f"{kernel.name}: MAYBE, but no race was found on these launches"
+                else f"{readable_name(kernel.name)}: MAYBE, but no race was found on these launches"
             )

@@ -82,10 +82,27 @@ def _run_on_gpu(
 
 def find_kernel(module: Module, name: str) -> Kernel:
     """Return the kernel of this name. Raises UsageError if there is none."""
-    if name not in module.kernels:
-        known = ", ".join(module.kernels)
-        raise UsageError(f"error: there is no kernel '{name}'; there are {known}")
-    return module.kernels[name]
+    if name in module.kernels:
+        return module.kernels[name]
+    # A bundle is run without the native extension.
+    symbols = [symbol for symbol in module.kernels if symbol.startswith("_Z")]
+    if symbols:
+        from .. import _native
+
+        symbols = [symbol for symbol in symbols if _native.is_called(symbol, name)]
+    if len(symbols) == 1:
+        return module.kernels[symbols[0]]
+    known = ", ".join(readable_name(symbol) for symbol in module.kernels)
+    raise UsageError(f"error: there is no kernel '{name}'; there are {known}")
+
+
+def readable_name(symbol: str) -> str:
+    """Return the name that the author of a kernel knows it by."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    from .. import _native
+
+    return _native.readable_name(symbol)
 
 
 def read_launch(options: argparse.Namespace) -> dict[str, Any]:
@@ -229,7 +246,7 @@ def summarize(report: Report) -> str:
         if report.unreached:
             places = _count(len(set(report.unreached)), "place")
             verdict += f" (accesses at {places} were not executed)"
-    return f"{report.kernel}: {what} in {report.seconds * 1e3:.1f} ms; {verdict}"
+    return f"{readable_name(report.kernel)}: {what} in {report.seconds * 1e3:.1f} ms; {verdict}"
 
 
 def _count(number: int, noun: str) -> str:

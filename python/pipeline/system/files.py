@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STDIN_NAME = "<stdin>"
 _CHUNK = 1 << 20
 _BYTECODE_MAGIC = b"ML\xefR"
+_BITCODE_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 def is_text(source: str | Path) -> bool:
@@ -36,7 +37,7 @@ def _refuse(name: str, data: bytes, position: int, message: str) -> CompileError
 
 
 def decode(data: bytes, name: str) -> str:
-    """Return the text of an MLIR file.
+    """Return the text of a file of MLIR or LLVM IR.
 
     Raises CompileError at the first byte that MLIR text cannot have; ``mlir-opt`` takes a file of
     zeros for an empty module.
@@ -44,6 +45,8 @@ def decode(data: bytes, name: str) -> str:
     if data.startswith(_BYTECODE_MAGIC):
         hint = "this is MLIR bytecode; turn it into text by mlir-opt-22"
         raise _refuse(name, data, 0, hint)
+    if data.startswith(_BITCODE_MAGICS):
+        return _disassemble(data, name)
     if not data.strip():
         raise _refuse(name, data, 0, "there is no program: this is empty")
     nul = data.find(b"\0")
@@ -55,12 +58,25 @@ def decode(data: bytes, name: str) -> str:
         raise _refuse(name, data, error.start, "this byte is not valid UTF-8") from None
 
 
+def _disassemble(data: bytes, name: str) -> str:
+    """Return the text that bitcode of LLVM stands for. Raises CompileError if there is none."""
+    from .toolchain import load_native
+
+    load_native()
+    from .. import _native
+
+    text, error = _native.disassemble(data, name)
+    if text is None:
+        raise _refuse(name, data, 0, error)
+    return text
+
+
 def _read(stream: BinaryIO) -> bytes:
     """Read up to the end, or up to the first chunk that cannot be text."""
     data = bytearray()
     while chunk := stream.read(_CHUNK):
         data += chunk
-        if b"\0" in chunk:
+        if b"\0" in chunk and not data.startswith(_BITCODE_MAGICS):
             break
     return bytes(data)
 
