@@ -228,7 +228,7 @@ def test_sync() -> None:
 def test_sync_that_is_refused() -> None:
     wrong: Any = "maximize"
     with pytest.raises(
-        pipeline.UsageError, match="unknown sync 'maximize'; there are insert, keep"
+        pipeline.UsageError, match="unknown sync 'maximize'; there are auto, insert, keep"
     ):
         pipeline.compile(programs.STORE, sync=wrong)
 

@@ -376,8 +376,21 @@ def test_dynamic_without_a_launch(tmp_path: Path) -> None:
     file.write_text(programs.STORE)
     outcome = call("check", file, "--dynamic", "--format", "json")
     assert outcome.code == 2
-    assert outcome.words.startswith("error: --dynamic runs functions that launch kernels")
+    assert outcome.words.startswith("error: --grid must be given")
     assert [kernel["verdict"] for kernel in json.loads(outcome.text)["kernels"]] == ["SAFE"]
+
+
+def test_dynamic_of_one_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "program.mlir"
+    file.write_text(programs.STORE)
+    sizes = ("--grid", "1", "--block", "1", "--random", "1")
+    outcome = call("check", file, "--dynamic", "--kernel", "store", *sizes)
+    assert (outcome.code, outcome.words) == (0, "")
+    assert outcome.text.count("no finding on this launch") == 2
+    many = call("check", file, "--dynamic", *sizes, "--arg", "1", "--arg", "2", "--arg", "3")
+    assert many.code == 2
+    other = call("check", file, "--dynamic", "--kernel", "stoer", *sizes)
+    assert (other.code, other.words) == (2, "error: there is no kernel 'stoer'; there are store\n")
 
 
 @pytest.mark.parametrize(

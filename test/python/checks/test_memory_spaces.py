@@ -253,7 +253,9 @@ def test_pointers_of_imported_kernels(space: int) -> None:
     llvm.return
   }}
 }}"""
-    with pytest.raises(pipeline.CompileError) as caught:  # a module of gpu.func is what compiles
-        pipeline.compile(source, schedule="none")
-    is_refused = f"<string>:{get_marked(source)}:16: error: argument 1" in str(caught.value)
-    assert is_refused == (space not in (0, 1))
+    if space in (0, 1):
+        assert pipeline.compile(source, schedule="none", verify=False).ptx
+        return
+    with pytest.raises(pipeline.CompileError) as caught:
+        pipeline.compile(source, schedule="none", verify=False)
+    assert f"<string>:{get_marked(source)}:16: error: argument 1" in str(caught.value)

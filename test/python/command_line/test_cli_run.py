@@ -184,7 +184,7 @@ LAUNCHED = "error: kernel 'main_kernel' is launched with"
         ((*KERNEL, "--grid", "1.5"), "error: --grid is '1.5', but must be one to three whole "),
         ((*KERNEL, "--block", "a"), "error: --block is 'a', but must be one to three whole num"),
         ((*KERNEL, "--block", ""), "error: --block is '', but must be one to three whole num"),
-        ((*KERNEL, "--grid", "0"), f"{LAUNCHED} a grid of (0, 1, 1), but it may be"),
+        ((*KERNEL, "--grid", "0"), "error: --grid is (0, 1, 1), and no GPU takes that"),
         ((*KERNEL, "--block", "2000"), f"{LAUNCHED} a block of (2000, 1, 1), but it may be"),
         ((*RANDOM, "--cluster", "1"), "error: --grid, --block, --cluster and --dynamic-shared-byt"),
         ((*KERNEL, "--cluster", "a"), "error: --cluster is 'a', but must be one to three whole n"),
