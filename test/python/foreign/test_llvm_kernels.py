@@ -264,7 +264,7 @@ BAD = {
     "declare void @f()\ndefine ptx_kernel void @k() {\n  call void @f()\n  ret void\n}\n": (
         "<string>:4:3: error: function 'f' has no body that runs on the device"
     ),
-    "define ptx_kernel i32 @k() {\n  ret i32 1\n}\n": "'llvm.func' op is a kernel that returns 'i32'",
+    "define ptx_kernel i32 @k() {\n  ret i32 1\n}\n": "op is a kernel that returns 'i32'",
 }
 
 
