@@ -65,20 +65,15 @@ EquationSystem::Equation EquationSystem::makeEquation(const Form &first,
 
 bool EquationSystem::addTables(Equation &equation, ArrayRef<Term> terms) const {
   for (const auto &[variable, factor] : terms) {
-    const Table &table = *tables->get(variable.atom);
-    equation.first.resize(table.size());
-    equation.second.resize(table.size());
-    for (unsigned thread = 0; thread < table.size(); ++thread) {
-      Number scaled = addScaled(0, table[thread], factor);
-      constexpr int64_t kLimit = int64_t(1) << 48;
-      if (!scaled || std::abs(*scaled) > kLimit)
-        return false;
-      if (variable.kind != Variable::Second)
-        equation.first[thread] += *scaled;
-      if (variable.kind != Variable::First)
-        equation.second[thread] +=
-            variable.kind == Variable::Second ? -*scaled : *scaled;
-    }
+    equation.first.resize(tables->getNumThreads());
+    equation.second.resize(tables->getNumThreads());
+    if (variable.kind != Variable::Second &&
+        !tables->addMultiples(variable.atom, factor, equation.first))
+      return false;
+    int64_t taken = variable.kind == Variable::Second ? -factor : factor;
+    if (variable.kind != Variable::First &&
+        !tables->addMultiples(variable.atom, taken, equation.second))
+      return false;
   }
   return true;
 }

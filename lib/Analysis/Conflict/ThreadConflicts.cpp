@@ -46,6 +46,10 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
   for (const ThreadAccess &access : accesses.getAccesses())
     whenOf.push_back(makeFootprint(access, anywhere));
   makeExtents();
+  auto getOne = [&](unsigned access) -> const Footprint & {
+    return getFootprint(access);
+  };
+  hulls.emplace(accesses.getAccesses(), getOne, tables.get());
 }
 
 ThreadConflicts::~ThreadConflicts() = default;
@@ -237,6 +241,24 @@ bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
   return ThreadConflictQuery(getMeans(), first, second, relation).isPossible();
 }
 
+bool ThreadConflicts::areTilesApart(unsigned first, unsigned second,
+                                    const PairRelation &relation) {
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  std::optional<unsigned> left = hulls->getNumber(first);
+  std::optional<unsigned> right = hulls->getNumber(second);
+  constexpr unsigned kFewPairs = 4; // as many questions as it saves
+  if (!left || !right || !accesses.areComparable(lhs, rhs) ||
+      hulls->getSize(*left) * hulls->getSize(*right) < kFewPairs ||
+      isExcluded(first, second, relation))
+    return false;
+  auto [it, isNew] =
+      apartHulls.try_emplace(getKey(*left, *right, relation), false);
+  if (isNew)
+    it->second = !decide(hulls->get(*left), hulls->get(*right), relation);
+  return it->second;
+}
+
 bool ThreadConflicts::mayFind(unsigned first, unsigned second,
                               const PairRelation &relation) {
   if (isExcluded(first, second, relation))
@@ -257,6 +279,8 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   if (isExcluded(first, second, relation))
     return conflict;
   if (accesses.areComparable(lhs, rhs)) {
+    if (areTilesApart(first, second, relation))
+      return conflict;
     conflict = decideOnce(footprintOf[first], footprintOf[second], relation);
     doubtPlaces(conflict, lhs, rhs);
     doubtBounds(conflict, first, second, relation);

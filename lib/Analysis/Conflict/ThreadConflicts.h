@@ -23,8 +23,8 @@
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTS_H
 
 #include "ConflictMeans.h"
+#include "FootprintHulls.h"
 #include "PairRelation.h"
-#include "SymbolicFootprint.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <map>
 
@@ -49,6 +49,12 @@ public:
 
   /// False if no two threads are as `relation` tells, whatever they do.
   bool mayBe(const PairRelation &relation);
+
+  /// True if what all threads together touch by the one access, and by others
+  /// like it, is apart from the same of the other one: one question for all of
+  /// them.
+  bool areTilesApart(unsigned first, unsigned second,
+                     const PairRelation &relation);
 
   /// True if two accesses are known to be of different bytes, whoever does them
   /// and when: a question that costs next to nothing.
@@ -169,6 +175,9 @@ private:
   /// Two footprints by their families and distances.
   std::map<SmallVector<int64_t, 4>, std::pair<unsigned, unsigned>> twins;
   std::map<SmallVector<int64_t, 4>, bool> apartAnyTime;
+  std::optional<FootprintHulls> hulls;
+  /// Whether two hulls, by number, are apart.
+  std::map<Key, bool> apartHulls;
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;

@@ -19,19 +19,36 @@ using Condition = SymbolicCondition;
 ThreadTables::ThreadTables(std::array<int64_t, 3> shape)
     : shape(shape), numThreads(shape[0] * shape[1] * shape[2]) {}
 
-const ThreadTables::Table *ThreadTables::get(const SymbolicAtom *atom) {
+const ThreadTables::Values *ThreadTables::getValues(const SymbolicAtom *atom) {
   if (!atom->isOfThread)
     return nullptr;
-  auto it = tables.find(atom);
-  if (it == tables.end()) {
-    std::optional<Table> table = compute(atom);
-    it = tables
-             .try_emplace(atom, table
-                                    ? std::make_unique<Table>(std::move(*table))
-                                    : nullptr)
-             .first;
+  if (auto it = tables.find(atom); it != tables.end())
+    return it->second.get();
+  std::unique_ptr<Values> values;
+  if (std::optional<Table> table = compute(atom)) {
+    values = std::make_unique<Values>();
+    for (int64_t number : *table)
+      values->most = std::max(values->most, llvm::AbsoluteValue(number));
+    values->table = std::move(*table);
   }
-  return it->second.get();
+  return tables.try_emplace(atom, std::move(values)).first->second.get();
+}
+
+const ThreadTables::Table *ThreadTables::get(const SymbolicAtom *atom) {
+  const Values *values = getValues(atom);
+  return values ? &values->table : nullptr;
+}
+
+bool ThreadTables::addMultiples(const SymbolicAtom *atom, int64_t factor,
+                                Table &sums) {
+  constexpr uint64_t kLimit = uint64_t(1) << 48;
+  const Values &values = *getValues(atom);
+  uint64_t by = llvm::AbsoluteValue(factor);
+  if (by != 0 && values.most > kLimit / by)
+    return false;
+  for (unsigned thread = 0; thread < numThreads; ++thread)
+    sums[thread] += factor * values.table[thread];
+  return true;
 }
 
 std::optional<ThreadTables::Table> ThreadTables::get(const SymbolicForm &form) {

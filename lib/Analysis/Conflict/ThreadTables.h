@@ -38,6 +38,10 @@ public:
   /// thread or is not defined in some.
   const Table *get(const SymbolicAtom *atom);
   std::optional<Table> get(const SymbolicForm &form);
+  /// Adds `factor` times the values of `atom`, which has a table, to `sums`,
+  /// one for each thread; false if one of these multiples is large, and then
+  /// what is in `sums` is of no use.
+  bool addMultiples(const SymbolicAtom *atom, int64_t factor, Table &sums);
 
   /// In which threads `condition` may hold.
   std::vector<bool> getPossible(const SymbolicCondition &condition);
@@ -45,13 +49,20 @@ public:
   bool isAlways(const SymbolicCondition &condition);
 
 private:
+  /// The values of an atom, of which none is further from zero than `most`.
+  struct Values {
+    Table table;
+    uint64_t most = 0;
+  };
+
+  const Values *getValues(const SymbolicAtom *atom);
   std::optional<Table> compute(const SymbolicAtom *atom);
   enum class Truth : char { No, Maybe, Yes };
   std::vector<Truth> evaluate(const SymbolicCondition &condition);
 
   std::array<int64_t, 3> shape;
   unsigned numThreads;
-  DenseMap<const SymbolicAtom *, std::unique_ptr<Table>> tables;
+  DenseMap<const SymbolicAtom *, std::unique_ptr<Values>> tables;
 };
 
 /// Places that threads touch: `keys` says what has to be equal, and they

@@ -39,6 +39,21 @@ static Range getSumRange(const SymbolicForm &form) {
   return range;
 }
 
+/// How many terms `form` has less if its `term` is left out and `times` times
+/// `whole`, which does not have that atom, is taken away; may be negative.
+static int countLess(const SymbolicForm &form, const SymbolicForm &whole,
+                     int64_t times) {
+  int less = 1;
+  for (auto [atom, factor] : whole.terms) {
+    int64_t there = form.getFactor(atom);
+    if (there == 0)
+      --less;
+    else if (addScaled(there, factor, -times) == 0)
+      ++less;
+  }
+  return less;
+}
+
 /// A remainder in a sum: `rest` and what is from zero to `most`.
 struct SumWithRemainder {
   SymbolicForm rest;
@@ -58,21 +73,22 @@ takeRemainder(const SymbolicForm &form,
   int64_t divisor = atom->operands[1].constant;
   auto take = [&](const SymbolicForm &whole,
                   int64_t times) -> std::optional<SumWithRemainder> {
-    SymbolicForm quotient;
-    quotient.terms.push_back(term);
-    std::optional<SymbolicForm> rest = form.plus(quotient, -1);
-    if (rest)
-      rest = rest->plus(whole, -times);
     // Less is left, or nothing is gained; so this ends.
-    if (!rest || rest->terms.size() >= form.terms.size())
+    if (countLess(form, whole, times) <= 0)
       return std::nullopt;
-    return SumWithRemainder{*rest, -factor - times};
+    SymbolicForm others = form;
+    llvm::erase_if(others.terms,
+                   [&](auto other) { return other.first == term.first; });
+    std::optional<SymbolicForm> rest = others.plus(whole, -times);
+    if (!rest)
+      return std::nullopt;
+    return SumWithRemainder{std::move(*rest), -factor - times};
   };
   if (factor % divisor == 0)
     if (auto taken = take(atom->operands[0], -factor / divisor))
       return taken;
   for (auto [other, multiple] : form.terms) {
-    if (other->kind != SymbolicAtom::Quotient || multiple <= 0 ||
+    if (multiple <= 0 || other->kind != SymbolicAtom::Quotient ||
         factor % multiple != 0 || other->operands[0] != atom->operands[0] ||
         !other->operands[1].isConstant() ||
         other->operands[1].constant * (-factor / multiple) != divisor)

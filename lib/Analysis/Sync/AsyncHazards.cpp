@@ -91,7 +91,8 @@ void AsyncHazards::addWaited(
     llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
   const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
   unsigned to = tree.getStep(second);
-  if (context.isSeen(first))
+  // What barriers order is not asked for where waits are to be added.
+  if (context.isSeen(first) || context.use == HazardUse::Waits)
     return;
   if (isWaited && found.add(first, second, {wait.step, to, std::nullopt, false},
                             relate(0, false)) == Conflict::Certain)

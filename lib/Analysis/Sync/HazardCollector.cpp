@@ -110,6 +110,9 @@ Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
     return Conflict::Certain;
   if (needsNoBarrier(first, second, relation))
     return Conflict::None;
+  // The tiles that they are in may be in different slots at the time.
+  if (conflicts.areTilesApart(first, second, relation))
+    return Conflict::None;
   PairRelation anyTime = context.getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime))
     return Conflict::None;
