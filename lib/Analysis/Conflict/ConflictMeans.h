@@ -15,7 +15,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_CONFLICTMEANS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_CONFLICTMEANS_H
 
-#include "ThreadTables.h"
+#include "FactBounds.h"
 
 namespace mlir::workgroup {
 
@@ -35,6 +35,7 @@ struct ConflictMeans {
   SymbolicIndex &index;
   /// Null if the shape of the block is not known.
   ThreadTables *tables;
+  FactBounds &bounds;
   ConflictEffort &effort;
 };
 

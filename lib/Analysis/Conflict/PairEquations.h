@@ -28,6 +28,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIREQUATIONS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIREQUATIONS_H
 
+#include "ConflictMeans.h"
 #include "ExclusiveOrs.h"
 #include "MixedRadix.h"
 #include "OperandEquality.h"
@@ -40,11 +41,11 @@ class PairEquations {
 public:
   using Place = ProductRows::Place;
 
-  /// `tables` may be null. `isOfOther`: the two are not one thread.
-  PairEquations(SymbolicIndex &index, ThreadTables *tables,
-                const PairRelation &relation, bool isOfOther)
-      : system(index, tables, relation), isOfOther(isOfOther),
-        mixedRadix(system), rows(system), operands(system),
+  /// `isOfOther`: the two are not one thread.
+  PairEquations(const ConflictMeans &means, const PairRelation &relation,
+                bool isOfOther)
+      : system(means.index, means.tables, relation), isOfOther(isOfOther),
+        mixedRadix(system), rows(system, means.bounds), operands(system),
         exclusiveOrs(system), rules{&mixedRadix, &operands, &exclusiveOrs} {}
 
   /// Says what holds of the first thread and of the second one.

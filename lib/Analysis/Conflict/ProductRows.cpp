@@ -217,74 +217,23 @@ ProductRows::Components ProductRows::divide(const Form &form,
 // Bounds
 //===----------------------------------------------------------------------===//
 
-/// The least that `form` may be for one of the two threads; nothing if there is
-/// none that is known.
-std::optional<int64_t> ProductRows::getLeast(const Form &form,
-                                             unsigned side) const {
-  Equation ofThreads;
-  SmallVector<Term, 6> told;
-  Form others(form.constant);
-  for (auto [atom, factor] : form.terms)
-    if (Variable variable{Variable::First, atom}; system.isOfTables(variable))
-      told.push_back({variable, factor});
-    else
-      others.terms.emplace_back(atom, factor);
-  std::optional<int64_t> least = system.bounds[side].get(others).min;
-  if (told.empty() || !least)
-    return told.empty() ? least : std::nullopt;
-  if (!system.addTables(ofThreads, told))
-    return std::nullopt;
-  std::optional<int64_t> ofThread;
-  for (auto [thread, number] : llvm::enumerate(ofThreads.first))
-    if (system.mayBe[side][thread])
-      ofThread = std::min(ofThread.value_or(number), number);
-  return addScaled(*least, ofThread.value_or(0), 1);
-}
-
 /// True if `form` is not negative for one of the two threads, as ranges or
-/// conditions tell: up to `depth` of them, and of minima and maxima in it.
-bool ProductRows::isNonNegative(const Form &form, unsigned side,
-                                unsigned depth) const {
-  Interval range = system.bounds[side].get(form);
-  if (range.min && *range.min >= 0)
-    return true;
-  if (range.max && *range.max < 0)
-    return false;
-  if (std::optional<int64_t> least = getLeast(form, side); least && *least >= 0)
-    return true;
-  if (depth == 0)
-    return false;
-  // A multiple of it leaves what is not negative.
-  auto isFact = [&](const Form &fact) {
-    for (auto [part, factor] : fact.terms) {
-      int64_t times = form.getFactor(part) / factor;
-      if (times <= 0)
-        continue; // no part of the form
-      std::optional<Form> more = form.plus(fact, -times);
-      return more && isNonNegative(*more, side, depth - 1);
-    }
-    return false;
-  };
-  // The least of some is no more than each of them.
-  auto isLeast = [&](auto term) {
-    auto [atom, factor] = term;
-    bool isExtreme = (atom->kind == Atom::Minimum && factor < 0) ||
-                     (atom->kind == Atom::Maximum && factor > 0);
-    std::optional<Form> rest =
-        isExtreme ? form.plus(makeForm(atom), -factor) : std::nullopt;
-    return rest && llvm::any_of(atom->operands, [&](const Form &of) {
-             std::optional<Form> less = rest->plus(of, factor);
-             return less && isNonNegative(*less, side, depth - 1);
-           });
-  };
-  return llvm::any_of(system.bounds[side].getFacts(), isFact) ||
-         llvm::any_of(form.terms, isLeast);
+/// conditions tell.
+bool ProductRows::isNonNegative(const Form &form, unsigned side) {
+  const GuardedRanges &known = system.bounds[side];
+  const std::vector<bool> &may = system.mayBe[side];
+  auto &[version, state] = states[side];
+  if (version != known.getVersion()) {
+    version = known.getVersion();
+    state = bounds.getState(known, may);
+  }
+  return bounds.isNonNegative(form, state, known, may);
 }
 
 /// True if one of the two threads has `form` from 0 on, and less than `base`
 /// with `reach` added.
 bool ProductRows::isBelow(const Form &form, const Form &reach, const Base &base,
-                          unsigned side) const {
+                          unsigned side) {
   Form size(base.second);
   if (base.first) {
     size.constant = 0;
@@ -345,8 +294,7 @@ SmallVector<ProductRows::Base> ProductRows::findBases(const Form &form) {
 /// `place` as `base` times one and another, if the first place is from 0 on and
 /// the last one below `base`, for one of the two threads.
 std::optional<std::array<ProductRows::Place, 2>>
-ProductRows::findRow(const Place &place, const Base &base,
-                     unsigned side) const {
+ProductRows::findRow(const Place &place, const Base &base, unsigned side) {
   Components components = divide(place.first, base);
   Place row{std::move(components.upper), {}},
       column{std::move(components.lower), {}};

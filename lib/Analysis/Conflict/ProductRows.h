@@ -19,6 +19,7 @@
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
 
 #include "EquationSystem.h"
+#include "FactBounds.h"
 
 namespace mlir::workgroup {
 
@@ -26,9 +27,6 @@ namespace mlir::workgroup {
 class ProductRows {
 public:
   using Form = EquationSystem::Form;
-  using Variable = EquationSystem::Variable;
-  using Term = EquationSystem::Term;
-  using Equation = EquationSystem::Equation;
 
   /// Places from `first` on: up to `count` - 1 steps of each kind further,
   /// which is below `most`.
@@ -41,7 +39,8 @@ public:
     SmallVector<Step, 2> steps;
   };
 
-  explicit ProductRows(EquationSystem &system) : system(system) {}
+  ProductRows(EquationSystem &system, FactBounds &bounds)
+      : system(system), bounds(bounds) {}
 
   /// Says that one of the places is the same.
   void add(const Place &first, const Place &second);
@@ -57,14 +56,17 @@ private:
 
   SmallVector<Base> findBases(const Form &form);
   Components divide(const Form &form, const Base &base) const;
-  std::optional<std::array<Place, 2>>
-  findRow(const Place &place, const Base &base, unsigned side) const;
-  std::optional<int64_t> getLeast(const Form &form, unsigned side) const;
-  bool isNonNegative(const Form &form, unsigned side, unsigned depth = 2) const;
+  std::optional<std::array<Place, 2>> findRow(const Place &place,
+                                              const Base &base, unsigned side);
+  bool isNonNegative(const Form &form, unsigned side);
   bool isBelow(const Form &form, const Form &reach, const Base &base,
-               unsigned side) const;
+               unsigned side);
 
   EquationSystem &system;
+  FactBounds &bounds;
+  /// By side, the number of what is known of the thread, and of which version
+  /// of that.
+  std::pair<std::optional<unsigned>, FactBounds::State> states[2];
 };
 
 } // namespace mlir::workgroup

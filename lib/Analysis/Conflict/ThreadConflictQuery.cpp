@@ -32,8 +32,8 @@ ThreadConflictQuery::ThreadConflictQuery(const ConflictMeans &means,
                                          const Footprint &first,
                                          const Footprint &second,
                                          const PairRelation &relation)
-    : index(means.index), tables(means.tables), effort(means.effort),
-      first(first), second(second), relation(relation) {
+    : index(means.index), tables(means.tables), bounds(means.bounds),
+      effort(means.effort), first(first), second(second), relation(relation) {
   auto isOf = [&](AccessScope scope) {
     return first.accessScope == scope || second.accessScope == scope;
   };
@@ -182,7 +182,7 @@ bool ThreadConflictQuery::cannotBeEqual() {
       areOfThread(secondOwn))
     return false;
   bool maySameThread = relation.threads == PairRelation::OfOneWarp && mayBeSame;
-  PairEquations equations(index, tables, relation,
+  PairEquations equations({index, tables, bounds, effort}, relation,
                           !isOfTwoBlocks() && !isAnybody && !maySameThread);
   equations.addConditions(first.condition, second.condition);
   for (unsigned i = 0; i < firstOwn.size(); ++i)

@@ -72,6 +72,7 @@ private:
 
   SymbolicIndex &index;
   ThreadTables *tables;
+  FactBounds &bounds;
   ConflictEffort &effort;
   const Footprint &first, &second;
   const PairRelation &relation;

@@ -32,6 +32,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
       threads && *threads <= kMaxBlockThreads)
     tables = std::make_unique<ThreadTables>(
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
+  bounds = std::make_unique<FactBounds>(tables.get());
   // As if all places of which nothing is known were one.
   AccessFootprint anywhere;
   anywhere.coordinates.push_back(LinearIndex());
@@ -55,7 +56,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
 ThreadConflicts::~ThreadConflicts() = default;
 
 ConflictMeans ThreadConflicts::getMeans() {
-  return {index, tables.get(), effort};
+  return {index, tables.get(), *bounds, effort};
 }
 
 //===----------------------------------------------------------------------===//

@@ -156,6 +156,7 @@ private:
   const ThreadAccesses &accesses;
   SymbolicIndex index;
   std::unique_ptr<ThreadTables> tables;
+  std::unique_ptr<FactBounds> bounds;
   /// For each access, the number of its footprint, and of a footprint that is
   /// the same place for all: whatever threads may do both meet there.
   SmallVector<unsigned, 0> footprintOf, whenOf;

@@ -33,6 +33,7 @@ static Form tighten(Form form) {
 void GuardedRanges::addFact(const Form &given) {
   Form form = tighten(given);
   isNew = true;
+  ++version;
   facts.push_back(form);
   for (auto [atom, factor] : form.terms) {
     bool isLess = (atom->kind == Atom::Minimum && factor > 0) ||
@@ -83,12 +84,14 @@ void GuardedRanges::add(const Form &form) {
 //===----------------------------------------------------------------------===//
 
 Range GuardedRanges::get(const Atom *atom) const {
-  auto it = ranges.find(atom);
+  auto it = ranges.find(atom->number);
   return it == ranges.end() ? atom->range : it->second;
 }
 
 Range GuardedRanges::get(const Form &form) const {
   Range known = SymbolicIndex::getRange(form);
+  if (ranges.empty()) // that of the sum is what was asked for
+    return known;
   Number low = form.constant, high = form.constant;
   for (auto [atom, factor] : form.terms) {
     Range range = get(atom);
@@ -148,7 +151,8 @@ void GuardedRanges::raise(const Atom *atom, int64_t least) {
   if (range.min && *range.min >= least)
     return;
   range.min = least;
-  ranges[atom] = range;
+  ranges[atom->number] = range;
+  ++version;
   hasChanged = true;
 }
 
@@ -157,7 +161,8 @@ void GuardedRanges::lower(const Atom *atom, int64_t most) {
   if (range.max && *range.max <= most)
     return;
   range.max = most;
-  ranges[atom] = range;
+  ranges[atom->number] = range;
+  ++version;
   hasChanged = true;
 }
 
@@ -327,6 +332,7 @@ void GuardedRanges::combine() {
           sum->terms.size() <
               std::min(facts[i].terms.size(), facts[j].terms.size())) {
         facts.push_back(std::move(*sum));
+        ++version;
         isNew = true;
       }
     }

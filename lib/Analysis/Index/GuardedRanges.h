@@ -42,6 +42,11 @@ public:
   Interval getByFacts(const SymbolicForm &form) const;
   /// The forms that are not negative by the conditions.
   ArrayRef<SymbolicForm> getFacts() const { return facts; }
+  /// The ranges that are narrower than those that atoms have anywhere, by the
+  /// numbers of the atoms.
+  const std::map<unsigned, Interval> &getNarrowed() const { return ranges; }
+  /// Changes whenever a fact or a narrower range is added.
+  unsigned getVersion() const { return version; }
 
 private:
   void addFact(const SymbolicForm &given);
@@ -58,7 +63,8 @@ private:
   SmallVector<SymbolicForm, 4> facts;
   /// In the order of their numbers: after what they are made of.
   std::map<unsigned, const SymbolicAtom *> atoms;
-  DenseMap<const SymbolicAtom *, Interval> ranges;
+  std::map<unsigned, Interval> ranges;
+  unsigned version = 0;
   /// There is something that nothing has been found out from yet.
   bool isNew = false;
   bool hasChanged = false;
