@@ -47,6 +47,9 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - `tensor.pad`, `linalg.pack` of tiles of dynamic size, `tensor.generate`, `tensor.splat`, `tensor.bitcast`, and arithmetic on
       tensors, become generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics; constants that they update are filled in;
+    - a tensor of `i4` that is an argument of a function which nothing in the module calls becomes one of
+      bytes, each with two elements along the last dimension, the first in the low bits; a generic
+      takes them apart into a byte each, which the bodies of others truncate;
     - windows of one element, or that move nowhere, read the part of the input that they
       reach; dimensions of one element are dropped, and operations without iterations;
     - of a sum of products, what is computed of an operand before it is multiplied
@@ -67,6 +70,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     Fails where a tensor has an encoding, sparse or other, which no buffer has, where an
     operation is on complex numbers, or f80 and f128, where a Winograd
     transformation is asked for, where a body calls a function that calls itself, or is defined elsewhere,
+    where an argument of `i4` is `bufferization.writable`,
     and where several iterations of parallel loops may write one element of a result, or write it
     along a reduction of which another result is needed as it is so far.
 

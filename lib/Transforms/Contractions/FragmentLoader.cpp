@@ -171,6 +171,21 @@ Value FragmentLoader::loadElements(int64_t tile, OpFoldResult step) {
   return vector::FromElementsOp::create(rewriter, loc, type, elements);
 }
 
+/// `cell` as a vector of `type`, which has all of its values.
+Value FragmentLoader::widenElements(Value cell, VectorType type) {
+  if (cell.getType() == type)
+    return cell;
+  if (!isa<IntegerType>(getElementTypeOrSelf(cell)))
+    return arith::ExtFOp::create(rewriter, loc, type, cell);
+  if (isa<IntegerType>(type.getElementType()))
+    return factor.isSigned
+               ? arith::ExtSIOp::create(rewriter, loc, type, cell).getResult()
+               : arith::ExtUIOp::create(rewriter, loc, type, cell).getResult();
+  return factor.isSigned
+             ? arith::SIToFPOp::create(rewriter, loc, type, cell).getResult()
+             : arith::UIToFPOp::create(rewriter, loc, type, cell).getResult();
+}
+
 /// `cell`, of the elements in memory, as the instruction takes it.
 Value FragmentLoader::convert(Value cell, const IRMapping &shared) {
   int64_t width = factor.getWidth();
@@ -183,13 +198,7 @@ Value FragmentLoader::convert(Value cell, const IRMapping &shared) {
   }
   cell = mapping.lookup(factor.value);
   auto type = VectorType::get({width}, factor.element);
-  bool isNumber = isa<IntegerType>(getElementTypeOrSelf(cell));
-  if (cell.getType() != type && !isNumber)
-    cell = arith::ExtFOp::create(rewriter, loc, type, cell);
-  else if (cell.getType() != type && factor.isSigned)
-    cell = arith::SIToFPOp::create(rewriter, loc, type, cell);
-  else if (cell.getType() != type)
-    cell = arith::UIToFPOp::create(rewriter, loc, type, cell);
+  cell = widenElements(cell, type);
   if (!factor.isRounded)
     return cell;
   Value element = vector::ExtractOp::create(rewriter, loc, cell, 0);

@@ -60,6 +60,7 @@ private:
   void loadMatrices(int64_t tile, OpFoldResult step, int64_t numTiles,
                     int64_t numChunks, SmallVectorImpl<Value> &cells);
   Value loadElements(int64_t tile, OpFoldResult step);
+  Value widenElements(Value cell, VectorType type);
   Value convert(Value cell, const IRMapping &shared);
 
   ContractionPart &part;

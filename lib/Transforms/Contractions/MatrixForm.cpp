@@ -205,8 +205,13 @@ static std::string setTypes(MatrixForm &form, MMATypes lhs, MMATypes rhs,
 static std::string chooseIntegers(MatrixForm &form, Type sum,
                                   const Chip &chip) {
   Type i8 = IntegerType::get(sum.getContext(), 8);
-  if (form.lhs.value.getType() != i8 || form.rhs.value.getType() != i8 ||
-      !sum.isInteger(32))
+  // Narrower ones are extended in registers.
+  constexpr unsigned kMinBits = 2, kMaxBits = 8;
+  auto fits = [&](const MatrixFactor &factor) {
+    unsigned bits = factor.value.getType().getIntOrFloatBitWidth();
+    return kMinBits <= bits && bits <= kMaxBits;
+  };
+  if (!fits(form.lhs) || !fits(form.rhs) || !sum.isInteger(32))
     return describeTypes(form, sum);
   form.lhs.element = form.rhs.element = i8;
   auto getType = [](const MatrixFactor &factor) {

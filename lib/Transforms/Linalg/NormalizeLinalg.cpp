@@ -18,6 +18,7 @@
 #include "LinalgClasses.h"
 #include "LinalgMaps.h"
 #include "MergeElementwise.h"
+#include "PackedArguments.h"
 #include "RaiseLinalg.h"
 #include "ResultPlaces.h"
 #include "SplitOperands.h"
@@ -436,7 +437,9 @@ static void keepShifts(func::FuncOp function) {
   });
 }
 
-static LogicalResult normalize(func::FuncOp function, bool drops) {
+/// Normalizes `function`, which `isEntry` if nothing in the module calls it.
+static LogicalResult normalize(func::FuncOp function, bool isEntry,
+                               bool drops) {
   keepShifts(function);
   rewriteGenerics(function, separateResults);
   bool hasTensors = false;
@@ -455,6 +458,7 @@ static LogicalResult normalize(func::FuncOp function, bool drops) {
     eraseAssertions(function);
   return success(
       succeeded(decompose(function)) && succeeded(generalize(function)) &&
+      (!isEntry || succeeded(unpackArguments(function))) &&
       succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
       succeeded(fuse(function)) && succeeded(mergeResults(function)));
 }
@@ -472,7 +476,7 @@ LogicalResult normalizeLinalg(ModuleOp module,
     bool isEntry = function.isPublic() && !called.contains(function.getName());
     splitSwitches(function);
     raiseLinalg(function, isEntry ? ofEntry : ofCalled);
-    if (failed(normalize(function, options.dropAssertions)))
+    if (failed(normalize(function, isEntry, options.dropAssertions)))
       return failure();
   }
   return success();
