@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import pipeline
-
-from .convolution_programs import HALF, RESNET, Convolution, make_random
+from oracles.contractions.convolutions import HALF, RESNET, Convolution, make_random
 
 SMALL = Convolution(2, (9, 11), 16, 20, (3, 3), (1, 1), (1, 1))
 

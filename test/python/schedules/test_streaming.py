@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pipeline
+from oracles.contractions.streaming import DEEP, SCRIPT, SPACES, Streaming
 from pipeline.system.assembler import assemble
-from schedules.streaming_programs import DEEP, SCRIPT, SPACES, Streaming
 
 CASES = {
     "i32": Streaming(),
