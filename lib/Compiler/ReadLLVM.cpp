@@ -159,7 +159,7 @@ static LogicalResult check(const llvm::Module &llvmModule,
   if (hasKernel)
     return success();
   return emitError(begin) << "there is no kernel in this LLVM IR: no function "
-                             "is defined as ptx_kernel";
+                             "is defined as ptx_kernel (in CUDA: __global__)";
 }
 
 //===----------------------------------------------------------------------===//

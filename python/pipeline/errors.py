@@ -98,7 +98,7 @@ class CompileError(Error):
         self.diagnostics = tuple(diagnostics)
         """What was said, in order, warnings included."""
         self.stage = stage
-        """The stage that failed: read, parse, schedule, gpu, nvvm, llvm, ptx or cubin."""
+        """The stage that failed: read, clang, parse, schedule, gpu, nvvm, llvm, ptx or cubin."""
         self.reproducer = reproducer
         """A text that ``mlir-opt --run-reproducer`` replays; empty if no pass failed."""
         self.texts: Mapping[str, str] = {}

@@ -141,6 +141,22 @@ KindTable::KindTable() {
   addAccesses();
 }
 
+/// The kind of a call of a function that no program defines: those of
+/// libdevice, which compute, and those that print and give up.
+static std::optional<OpKind> getKindOfLibrary(Operation *op) {
+  auto call = dyn_cast<LLVM::CallOp>(op);
+  std::optional<StringRef> callee = call ? call.getCallee() : std::nullopt;
+  if (!callee)
+    return std::nullopt;
+  if (*callee == "vprintf" || *callee == "__assertfail")
+    return OpKind::Report;
+  bool takesMemory = llvm::any_of(call.getOperandTypes(),
+                                  llvm::IsaPred<LLVM::LLVMPointerType>);
+  if (callee->starts_with("__nv_") && !takesMemory)
+    return OpKind::Private;
+  return std::nullopt;
+}
+
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
@@ -151,7 +167,7 @@ OpKind getOpKind(Operation *op) {
   if (kind != OpKind::Other)
     return kind;
   if (isa<CallOpInterface>(op))
-    return OpKind::Call;
+    return getKindOfLibrary(op).value_or(OpKind::Call);
   return isa<linalg::LinalgOp>(op) ? OpKind::Access : OpKind::Other;
 }
 

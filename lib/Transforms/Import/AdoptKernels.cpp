@@ -13,6 +13,7 @@
 
 #include "RaiseArithmetic.h"
 #include "RaiseIntrinsics.h"
+#include "RaiseLibdevice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -210,6 +211,7 @@ FailureOr<unsigned> adoptKernels(ModuleOp module) {
     readLaunchBounds(function);
     raiseArithmetic(function.getBody(), rewriter);
     raiseIntrinsics(function.getBody(), rewriter);
+    raiseLibdevice(function.getBody(), rewriter);
     adopt(function, rewriter);
   }
   return kernels.size();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RaiseIntrinsics.h"
+#include "RaiseAtomics.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -133,6 +134,8 @@ void raiseIntrinsics(Region &region, RewriterBase &rewriter) {
     if (!name.consume_front("llvm.nvvm."))
       continue;
     rewriter.setInsertionPoint(op);
+    if (raiseAtomic(op, name, rewriter))
+      continue;
     using Raise = bool (IntrinsicCall::*)();
     for (Raise raise :
          {&IntrinsicCall::raiseBarrier, &IntrinsicCall::raiseFence,

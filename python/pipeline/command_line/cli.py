@@ -167,6 +167,7 @@ def _compile_for(
                 assert_bounds=options.assert_bounds,
                 numerics=options.numerics,
                 memory_options=options.memory_options,
+                clang_options=_read_clang_options(options),
                 until=until,
                 keep_texts=options.save_temps is not None,
                 color=_use_color(options.color),
@@ -229,6 +230,15 @@ def _source(given: str) -> str | Path:
     from pathlib import Path
 
     return Path(given)
+
+
+def _read_clang_options(options: argparse.Namespace) -> list[str]:
+    import shlex
+
+    try:
+        return shlex.split(options.clang_options or "")
+    except ValueError as error:
+        raise UsageError(f"error: --clang-options: {error}") from error
 
 
 def _schedule(given: str | None) -> str | Path | None:
@@ -329,6 +339,7 @@ def _run(options: argparse.Namespace) -> int:
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
                 numerics=options.numerics,
+                clang_options=_read_clang_options(options),
                 until="ptx" if options.backend == "cuda" else "llvm",
                 color=_use_color("auto"),
             )
@@ -364,6 +375,7 @@ def _check(options: argparse.Namespace) -> int:
                 _source(options.input),
                 schedule=_schedule(options.schedule),
                 memory_options=options.memory_options,
+                clang_options=_read_clang_options(options),
                 **sizes,
                 color=_use_color("auto"),
             )
@@ -373,6 +385,7 @@ def _check(options: argparse.Namespace) -> int:
                 _source(options.input),
                 schedule=_schedule(options.schedule),
                 memory_options=options.memory_options,
+                clang_options=_read_clang_options(options),
                 **sizes,
                 sync=sync,
                 verify=False,

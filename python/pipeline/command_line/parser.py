@@ -76,13 +76,13 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+        "input", metavar="IN.mlir|IN.ll|IN.cu", help="the program; - is the standard input"
     )
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+        "input", metavar="IN.mlir|IN.ll|IN.cu", help="the program; - is the standard input"
     )
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
@@ -122,6 +122,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="further options of the pipeline workgroup-memory, as mlir-opt takes them: "
         "'reuse=never resolve-bank-conflicts=false'",
     )
+    _add_clang_options(parser)
     parser.add_argument(
         "--no-cubin", action="store_true", help="bundles: leave out machine code, which takes ptxas"
     )
@@ -141,6 +142,14 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
+    )
+
+
+def _add_clang_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clang-options",
+        metavar="OPTIONS",
+        help="further options of clang, which reads CUDA C++: --clang-options='-Iinclude -DN=16'",
     )
 
 
@@ -167,7 +176,7 @@ def _add_inspect(parser: argparse.ArgumentParser) -> None:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll|BUNDLE", help="the program; - is the standard input"
+        "input", metavar="IN.mlir|IN.ll|IN.cu|BUNDLE", help="the program; - is the standard input"
     )
     parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
     parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
@@ -192,6 +201,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--sync", metavar="auto|insert|keep|minimize", default="auto", help="as for compile"
     )
     parser.add_argument("--no-verify", action="store_true", help="as for compile")
+    _add_clang_options(parser)
     _add_code_options(parser)
 
 
@@ -246,10 +256,11 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll", help="the program; - is the standard input"
+        "input", metavar="IN.mlir|IN.ll|IN.cu", help="the program; - is the standard input"
     )
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
+    _add_clang_options(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
     parser.add_argument(
         "--dynamic",

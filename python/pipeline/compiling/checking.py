@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..conversion import convert, counterpart
 from ..diagnostics import Location
 from ..records.barriers import SyncPlace
-from ..system.files import read_source
 from .compiler import compile_natively, make_chooser, read_launch_sizes, read_schedule
+from .programs import read_program
 from .request import Dim3, Request
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def check(
     kernel: str = "",
     block: Sizes | None = None,
     grid: Sizes | None = None,
+    clang_options: Sequence[str] = (),
     color: bool = False,
 ) -> SyncReport:
     """Find out whether threads race in the kernels of a program, without running them.
@@ -133,15 +135,18 @@ def check(
     memref arguments of a function are taken not to overlap, which the launch of what
     :func:`compile` makes checks.
 
-    source, schedule, memory_options, kernel, block, grid, color: as for :func:`compile`.
+    source, schedule, memory_options, kernel, block, grid, clang_options, color: as for
+        :func:`compile`.
 
-    Raises CompileError if the program cannot be read, its schedule fails, or it has no kernel.
+    Raises CompileError if the program cannot be read, its schedule fails, or it has no kernel, and
+    ToolError if it takes clang, which is missing.
     """
-    text, name = read_source(source)
+    program = read_program(source, clang_options=clang_options)
     result = compile_natively(
         Request(
-            text=text,
-            name=name,
+            text=program.text,
+            name=program.name,
+            translated=program.translated,
             schedule=read_schedule(schedule),
             use_own_schedule=schedule != "none",
             memory_options=memory_options,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import CompileError, UnverifiedWarning, UsageError
 from ..system.files import is_text, read_source
 from ..system.toolchain import find_libdevice, load_native
+from .programs import check_chip, read_program
 from .request import (
     NUMERICS,
     SCHEDULE_NAME,
@@ -48,6 +49,7 @@ def compile(
     assert_bounds: bool = False,
     numerics: Numerics = "exact",
     memory_options: str = "",
+    clang_options: Sequence[str] = (),
     until: Stage = "ptx",
     keep_texts: bool = False,
     snapshots: bool = False,
@@ -56,7 +58,8 @@ def compile(
     """Compile a program of linalg and GPU operations, or kernels of other compilers, to PTX.
 
     source: MLIR, as text if it is a string with a newline, else the name of a file (``-`` is the
-        standard input). LLVM IR for ``nvptx64`` is understood as well: docs/other-kernels.md.
+        standard input). LLVM IR for ``nvptx64`` is understood as well and, in a file ``*.cu``,
+        CUDA C++, where clang is installed: docs/other-kernels.md.
     chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
     schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
         apply none. Default (also ``auto``): the one that the program carries or, if it has neither
@@ -80,6 +83,7 @@ def compile(
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
+    clang_options: further options of clang, which reads CUDA C++: ``["-Iinclude", "-DN=16"]``.
     until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
     keep_texts: keep the text of every stage in ``texts``, not only of the last.
     snapshots: keep what each pass changed in ``snapshots``.
@@ -89,8 +93,8 @@ def compile(
     ``Kernel.arguments`` states; whoever launches must see to it.
 
     Raises CompileError (ResourceError if the GPU is too small) with located diagnostics if the
-    program is refused, UsageError for arguments that make no sense, ToolError if MLIR or
-    libdevice is missing, InternalError if a pass crashes.
+    program is refused, UsageError for arguments that make no sense, ToolError if MLIR, libdevice
+    or clang is missing, InternalError if a pass crashes.
     """
     if sync not in SYNCS:
         raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
@@ -104,10 +108,11 @@ def compile(
             UnverifiedWarning,
             stacklevel=2,
         )
-    text, name = read_source(source)
+    program = read_program(source, chip, clang_options)
     request = Request(
-        text=text,
-        name=name,
+        text=program.text,
+        name=program.name,
+        translated=program.translated,
         chip=chip,
         schedule=read_schedule(schedule),
         use_own_schedule=schedule != "none",
@@ -159,8 +164,10 @@ def choose_schedule(
     Raises CompileError if the program cannot be read, or there is nothing to choose: it has a
     schedule or kernels, or no operation that becomes one.
     """
-    text, name = read_source(source)
-    request = Request(text, name, None, use_own_schedule=True, chip=chip, color=color)
+    text, name, translated = read_program(source, chip)
+    request = Request(
+        text, name, None, use_own_schedule=True, chip=chip, color=color, translated=translated
+    )
     chooser = Chooser(chip, numerics, only=True)
     compile_natively(request, chooser)
     if chooser.choice is None:
@@ -244,12 +251,13 @@ def compile_natively(request: Request, chooser: Chooser | None = None) -> _nativ
     load_native()
     from .. import _native
 
-    chips = _native.chip_names()
-    if request.chip is not None and request.chip not in chips:
-        raise UsageError(f"error: unknown chip '{request.chip}'; there are {', '.join(chips)}")
+    check_chip(request.chip)
     if complaint := _native.check_memory_options(request.memory_options):
         raise UsageError.of_option("memory_options", f"cannot be used: {complaint}")
     source = _native.SourceText(request.text, request.name)
+    if request.translated:
+        # A name of its own, so that what is shown of the program's lines is from its file.
+        source = _native.SourceText(request.translated, f"{request.name} as LLVM IR")
     options = _options(request)
     if chooser:
         options.chain_bytes = chooser.target.row_bytes

@@ -22,7 +22,10 @@ STAGES: tuple[Stage, ...] = ("gpu", "nvvm", "llvm", "ptx")
 
 
 class Request(NamedTuple):
-    """What is to be compiled, and how."""
+    """What is to be compiled, and how.
+
+    ``translated``: what the compiler reads if it is not ``text`` itself, which people know.
+    """
 
     text: str
     name: str
@@ -42,3 +45,4 @@ class Request(NamedTuple):
     keep_texts: bool = False
     snapshots: bool = False
     color: bool = False
+    translated: str = ""

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..errors import ToolError
+from .clang import find_clang
 from .finding import Finding
 from .gpu_findings import find_gpus, find_packages
 from .packages import is_runtime_only
@@ -113,6 +114,7 @@ def _tools() -> list[Finding]:
     return [
         _look("ptxas", _ptxas, "machine code (--emit cubin)"),
         _look("libdevice", _libdevice, "mathematical functions in kernels"),
+        _look("clang", _clang, "kernels of CUDA C++"),
     ]
 
 
@@ -132,3 +134,8 @@ def _libdevice() -> str:
 
 
 __all__ = ["Finding", "examine"]
+
+
+def _clang() -> str:
+    program, version = find_clang()
+    return f"{program} (clang {version})"

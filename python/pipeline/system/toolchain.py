@@ -66,21 +66,22 @@ def find_mlir_opt() -> Path:
     """Return LLVM 22's ``mlir-opt``. Raises ToolError if there is none."""
     from pathlib import Path
 
-    if found := _which("mlir-opt-22"):
+    if found := which("mlir-opt-22"):
         return Path(found)
     for config in ("llvm-config-22", "llvm-config"):
-        if program := _which(config):
+        if program := which(config):
             folder = _output(program, "--bindir")
             candidate = Path(folder) / "mlir-opt"
             if candidate.is_file() and _is_llvm_22(candidate):
                 return candidate
-    if (found := _which("mlir-opt")) and _is_llvm_22(Path(found)):
+    if (found := which("mlir-opt")) and _is_llvm_22(Path(found)):
         return Path(found)
     other = f" ({found} is of {_llvm_version(found)})" if found else ""
     raise ToolError(f"error: mlir-opt of LLVM 22.1 was not found{other}; {INSTALL_MLIR}")
 
 
-def _which(program: str) -> str | None:
+def which(program: str) -> str | None:
+    """Return the file of a program on the path."""
     import shutil
 
     return shutil.which(program)
@@ -137,7 +138,7 @@ def find_cuda_program(name: str) -> Path | None:
         program = Path(folder, "bin", name)
         if os.access(program, os.X_OK):
             return program
-    found = _which(name)
+    found = which(name)
     return Path(found) if found else None
 
 
@@ -146,7 +147,7 @@ def find_libdevice() -> str | None:
     for folder in _cuda_folders():
         if library := _libdevice_in(folder):
             return library
-    if program := _which("nvcc"):
+    if program := which("nvcc"):
         return _libdevice_in(os.path.dirname(os.path.dirname(os.path.realpath(program))))
     return None
 

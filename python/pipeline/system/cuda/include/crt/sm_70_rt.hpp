@@ -1,0 +1,1 @@
+// Clang includes it; nothing of it is needed.

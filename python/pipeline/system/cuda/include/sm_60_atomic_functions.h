@@ -1,0 +1,1 @@
+// In kernels.h, which every CUDA program begins with.
