@@ -21,8 +21,9 @@ bool isCalled(llvm::StringRef symbol, llvm::StringRef name) {
   std::string readable = getReadableName(symbol);
   if (readable == name)
     return true;
+  std::string mangled = symbol.str(); // the parts refer to it
   llvm::ItaniumPartialDemangler parts;
-  if (!symbol.starts_with("_Z") || parts.partialDemangle(symbol.str().c_str()))
+  if (!symbol.starts_with("_Z") || parts.partialDemangle(mangled.c_str()))
     return false;
   char *base = parts.getFunctionName(nullptr, nullptr);
   bool isSame = base && name == base;

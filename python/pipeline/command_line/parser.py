@@ -81,9 +81,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll|IN.cu", help="the program; - is the standard input"
-    )
+    _add_input(parser)
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
     )
@@ -123,15 +121,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "'reuse=never resolve-bank-conflicts=false'",
     )
     _add_clang_options(parser)
-    parser.add_argument(
-        "--no-cubin", action="store_true", help="bundles: leave out machine code, which takes ptxas"
-    )
-    parser.add_argument(
-        "--no-emulator", action="store_true", help="bundles: leave out what the emulator runs"
-    )
-    parser.add_argument(
-        "--license", metavar="SPDX", help="bundles: the licence of the program, as Apache-2.0"
-    )
+    _add_bundle_options(parser)
     parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
     parser.add_argument("--timing", action="store_true", help="print the time of each stage")
     parser.add_argument(
@@ -142,6 +132,18 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
+    )
+
+
+def _add_bundle_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-cubin", action="store_true", help="bundles: leave out machine code, which takes ptxas"
+    )
+    parser.add_argument(
+        "--no-emulator", action="store_true", help="bundles: leave out what the emulator runs"
+    )
+    parser.add_argument(
+        "--license", metavar="SPDX", help="bundles: the licence of the program, as Apache-2.0"
     )
 
 
@@ -255,9 +257,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "input", metavar="IN.mlir|IN.ll|IN.cu", help="the program; - is the standard input"
-    )
+    _add_input(parser)
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     _add_clang_options(parser)

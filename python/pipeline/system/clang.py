@@ -79,7 +79,7 @@ def translate(name: str, chip: str, options: Sequence[str] = ()) -> str:
     """
     program, _ = find_clang()
     # A name that begins with a dash is no option.
-    file = name if not name.startswith("-") else os.path.join(".", name)
+    file = name if not name.startswith("-") else f"./{name}"
     command = [str(program), *_OPTIONS, f"--cuda-gpu-arch={chip}", *options, file]
     try:
         ending = run(command, _SECONDS)

@@ -241,7 +241,9 @@ class Product:
 
         def make(kind: str, shape: tuple[int, ...]) -> Array:
             signs = rng.choice([-1, 1], shape)
-            numbers = rng.integers(1, 3, shape) / 2 if is_short else rng.integers(1, 9, shape) / 4
+            numbers: Array = (
+                rng.integers(1, 3, shape) / 2 if is_short else rng.integers(1, 9, shape) / 4
+            )
             if "i" in kind:
                 numbers = rng.integers(1, 100 if is_integer else 9, shape)
             return np.asarray(signs * numbers).astype(DTYPES[kind])
@@ -274,8 +276,8 @@ class Product:
         result = np.einsum(f"{self.orders[0]},{self.orders[1]}->{self.orders[2]}", *factors)
         result = result + (arguments[2].astype(exact) if self.adds else 0)
         if self.has_bias:
-            shape = [self.sizes["n"] if name == "n" else 1 for name in self.orders[2]]
-            result = result + arguments[3].astype(exact).reshape(shape)
+            spread = [self.sizes["n"] if name == "n" else 1 for name in self.orders[2]]
+            result = result + arguments[3].astype(exact).reshape(spread)
         if self.has_other:
             result = result + arguments[4].astype(exact)
         if self.is_clamped:

@@ -225,8 +225,11 @@ def _case_of_streaming(seed: int, choice: random.Random, kind: str) -> Case:
     sizes = [extent * choice.choice((1, 2)) for extent in tile] + [outer * choice.randint(1, 4)]
     if is_staged and choice.random() < 0.6:
         sizes = [max(1, size - choice.randint(0, 5)) for size in sizes]
+    m, n, k = sizes
     case = Streaming(
-        *sizes,
+        m=m,
+        n=n,
+        k=k,
         kind=choice.choice(("i32", "f32", "f16", "i8")),
         tile=tile,
         outer=outer,
