@@ -100,12 +100,22 @@ static int64_t getReadBytes(const ChainStream &stream,
   return bytes;
 }
 
+/// True if rows and columns fill all tiles. Of others it takes long to prove
+/// that threads do not race.
+static bool areWhole(const ContractionChain &chain) {
+  int64_t rows = getExtent(chain.second, chain.row);
+  int64_t columns = getExtent(chain.first, chain.firstColumn);
+  return !ShapedType::isDynamic(rows) && rows % kChainRows == 0 &&
+         !ShapedType::isDynamic(columns) && columns % kStreamColumns == 0;
+}
+
 std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain) {
   std::optional<ChainStream> stream = findStream(chain);
   linalg::LinalgOp first = chain.first, second = chain.second;
   int64_t results = getExtent(second, chain.secondColumn);
   int64_t sums = getExtent(first, chain.firstSum);
-  if (!stream || ShapedType::isDynamic(results) || ShapedType::isDynamic(sums))
+  if (!stream || ShapedType::isDynamic(results) ||
+      ShapedType::isDynamic(sums) || !areWhole(chain))
     return std::nullopt;
   // A row apart from the next, and what is carried of it.
   ChainBytes bytes{64};

@@ -49,8 +49,9 @@ class Chained:
             columns = min(self.columns, key=lambda size: (-(-first // size) * size, -size))
             tile = Tile((), 1, (self.steps,), columns=columns)
         else:
+            whole = [rows for rows in self.rows if kernel.root.extent(chain.row) % rows == 0]
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
-            rows = self._rows(kernel, target, self.rows, *sizes)
+            rows = self._rows(kernel, target, whole, *sizes)
             columns = self.stream
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
