@@ -156,7 +156,8 @@ static void apply(AlignedFill &aligned, RewriterBase &rewriter) {
   }
   for (Operation *op : aligned.chain)
     rewriter.clone(*op, mapping);
-  Value slice = mapping.lookup(aligned.slice);
+  // It may be the tile itself, of a nest of one iteration.
+  Value slice = mapping.lookupOrDefault(aligned.slice);
   linalg::FillOp::create(rewriter, loc, aligned.fill.getInputs().front(),
                          slice);
   rewriter.eraseOp(aligned.fill);

@@ -3,7 +3,7 @@
 
 // A block fills a tile, of which each thread adds to a slice: each fills its slice.
 
-// REMARK-COUNT-2: [Passed] AlignedFill | Category:workgroup-distribute-loops | Function={{.+}} | Remark="fill shared out as the loop whose iterations add to what it fills"
+// REMARK-COUNT-3: [Passed] AlignedFill | Category:workgroup-distribute-loops | Function={{.+}} | Remark="fill shared out as the loop whose iterations add to what it fills"
 // REMARK-NOT:     AlignedFill
 
 // CHECK-LABEL: gpu.func @of_threads
@@ -95,6 +95,25 @@ gpu.module @kernels {
       %r = memref.subview %e[0, %j] [64, 4] [1, 1] : memref<64x64xf32> to memref<64x4xf32, strided<[64, 1], offset: ?>>
       linalg.matmul ins(%x, %q : memref<64x8xf32>, memref<8x4xf32, strided<[64, 1], offset: ?>>) outs(%r : memref<64x4xf32, strided<[64, 1], offset: ?>>)
     } {mapping = [#gpu.thread<y>, #gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+// A nest of one iteration adds to the tile itself, which is no slice.
+
+// CHECK-LABEL: gpu.func @of_one_thread
+// CHECK-SAME:    %[[C:[^:]+]]: memref<4x4xf32>
+// CHECK:         linalg.fill ins(%{{.+}}) outs(%[[C]] : memref<4x4xf32>)
+// CHECK:         linalg.matmul ins(%{{.+}}) outs(%[[C]] : memref<4x4xf32>)
+gpu.module @kernels {
+  gpu.func @of_one_thread(%c: memref<4x4xf32>, %x: memref<4x8xf32>, %y: memref<8x4xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    linalg.fill ins(%zero : f32) outs(%c : memref<4x4xf32>)
+    scf.forall (%t) in (1) {
+      linalg.matmul ins(%x, %y : memref<4x8xf32>, memref<8x4xf32>) outs(%c : memref<4x4xf32>)
+    } {mapping = [#gpu.thread<x>]}
     gpu.return
   }
 }
