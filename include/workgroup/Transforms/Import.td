@@ -42,8 +42,8 @@ def AdoptKernelsPass : Pass<"workgroup-adopt-kernels", "::mlir::ModuleOp"> {
     Numbers are as large as they were, and what was promised of them still is:
     `disjoint` bits are added, extensions of what is not negative keep the sign.
     Accesses to memory, floats, calls and vectors stay as they are. Of what is said
-    of arguments, `llvm.noalias`, `llvm.align`, `llvm.byval`, `llvm.readonly` and
-    `nvvm.grid_constant` are kept.
+    of arguments, `llvm.noalias`, `llvm.align`, `llvm.byval` and `llvm.readonly` are
+    kept; `nvvm.grid_constant` becomes the last one.
 
     Fails on a module of LLVM for another machine than `nvptx64`, and on a kernel
     that returns something or takes a variable number of arguments. Modules without

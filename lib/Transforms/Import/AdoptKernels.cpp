@@ -154,17 +154,21 @@ static void copyAttributes(LLVM::LLVMFuncOp function, gpu::GPUFuncOp kernel) {
       DenseI32ArrayAttr::get(function.getContext(), known));
 }
 
+/// What is constant for the grid is only read: that says the same, and is what
+/// the conversion to NVVM asks for.
 static void copyArgumentAttributes(LLVM::LLVMFuncOp function,
                                    gpu::GPUFuncOp kernel) {
+  StringRef readOnly = LLVM::LLVMDialect::getReadonlyAttrName();
   const StringRef kept[] = {LLVM::LLVMDialect::getNoAliasAttrName(),
                             LLVM::LLVMDialect::getAlignAttrName(),
-                            LLVM::LLVMDialect::getByValAttrName(),
-                            LLVM::LLVMDialect::getReadonlyAttrName(),
-                            NVVM::NVVMDialect::getGridConstantAttrName()};
-  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+                            LLVM::LLVMDialect::getByValAttrName(), readOnly};
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
     for (StringRef name : kept)
       if (Attribute value = function.getArgAttr(i, name))
         kernel.setArgAttr(i, name, value);
+    if (function.getArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName()))
+      kernel.setArgAttr(i, readOnly, UnitAttr::get(function.getContext()));
+  }
 }
 
 /// Makes a `gpu.func` of `function`.
