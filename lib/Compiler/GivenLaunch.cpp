@@ -53,7 +53,7 @@ LogicalResult fixLaunchSizes(ModuleOp program, const CompileOptions &options) {
   return success();
 }
 
-void keepOneKernel(ModuleOp program, const CompileOptions &options) {
+LogicalResult keepOneKernel(ModuleOp program, const CompileOptions &options) {
   SmallVector<gpu::GPUFuncOp> others;
   bool isThere = false;
   for (auto kernels : program.getOps<gpu::GPUModuleOp>())
@@ -62,9 +62,18 @@ void keepOneKernel(ModuleOp program, const CompileOptions &options) {
         isThere = true;
       else
         others.push_back(kernel);
-  if (isThere)
-    for (gpu::GPUFuncOp kernel : others)
-      kernel.erase();
+  if (!isThere) {
+    InFlightDiagnostic error = emitError(program.getLoc())
+                               << "there is no kernel '" << options.kernel
+                               << "'; there are ";
+    llvm::interleaveComma(others, error, [&](gpu::GPUFuncOp kernel) {
+      error << getReadableName(kernel.getName());
+    });
+    return error;
+  }
+  for (gpu::GPUFuncOp kernel : others)
+    kernel.erase();
+  return success();
 }
 
 } // namespace mlir::workgroup

@@ -24,8 +24,8 @@ namespace mlir::workgroup {
 LogicalResult fixLaunchSizes(ModuleOp program, const CompileOptions &options);
 
 /// Leaves of the kernels of `program`, which launches none, the one that
-/// `options` name, if it is there.
-void keepOneKernel(ModuleOp program, const CompileOptions &options);
+/// `options` name. An error if it is not there.
+LogicalResult keepOneKernel(ModuleOp program, const CompileOptions &options);
 
 } // namespace mlir::workgroup
 

@@ -194,7 +194,7 @@ static void simplify(llvm::Module &llvmModule) {
   passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(kAny)));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      llvm::SROAPass(llvm::SROAOptions::ModifyCFG)));
+      llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(llvmModule, modules);
 }

@@ -52,8 +52,8 @@ ReadModule readSource(const SourceText &source, const CompileOptions &options,
   if (failed(numAdopted) || failed(fixLaunchSizes(*parsed, options)))
     return {};
   bool isForeign = *numAdopted > 0;
-  if (isForeign)
-    keepOneKernel(*parsed, options);
+  if (isForeign && failed(keepOneKernel(*parsed, options)))
+    return {};
   return {std::move(parsed), isForeign};
 }
 

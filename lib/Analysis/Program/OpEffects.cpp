@@ -148,6 +148,11 @@ static std::optional<OpKind> getKindOfLibrary(Operation *op) {
   std::optional<StringRef> callee = call ? call.getCallee() : std::nullopt;
   if (!callee)
     return std::nullopt;
+  // A function of the program that is called so may do anything.
+  auto function = SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
+      call, call.getCalleeAttr());
+  if (!function || !function.isExternal())
+    return std::nullopt;
   if (*callee == "vprintf" || *callee == "__assertfail")
     return OpKind::Report;
   bool takesMemory = llvm::any_of(call.getOperandTypes(),

@@ -66,7 +66,12 @@ Value LibdeviceCall::raise() {
 void raiseLibdevice(Region &region, RewriterBase &rewriter) {
   SmallVector<LLVM::CallOp> calls;
   region.walk([&](LLVM::CallOp op) {
-    if (op.getCallee() && op.getNumResults() == 1)
+    auto function =
+        op.getCallee() ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
+                             op, op.getCalleeAttr())
+                       : LLVM::LLVMFuncOp();
+    // A function of the program that is called so is another one.
+    if (function && function.isExternal() && op.getNumResults() == 1)
       calls.push_back(op);
   });
   for (LLVM::CallOp op : calls) {

@@ -133,9 +133,9 @@ def _libdevice() -> str:
     raise ToolError(f"not found; {INSTALL_PTXAS}")
 
 
-__all__ = ["Finding", "examine"]
-
-
 def _clang() -> str:
     program, version = find_clang()
     return f"{program} (clang {version})"
+
+
+__all__ = ["Finding", "examine"]

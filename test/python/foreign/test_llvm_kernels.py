@@ -253,6 +253,50 @@ def test_others_are_left_out_if_one_is_named() -> None:
     assert pipeline.check(both, kernel="reverse", block=64, grid=2).is_safe
 
 
+def test_a_name_that_no_kernel_has_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "k.ll").write_text(RACY)
+    outcome = call("check", "k.ll", "--kernel", "revers", cwd=tmp_path)
+    assert outcome.code == 1
+    assert "there is no kernel 'revers'; there are reverse(float*)" in outcome.words
+
+
+def test_functions_of_the_program_are_not_taken_for_libdevice() -> None:
+    text = f"""\
+target triple = "nvptx64-nvidia-cuda"
+{TID}define internal i32 @__nv_min(i32 %x, i32 %y) noinline {{
+  %z = add i32 %x, %y
+  ret i32 %z
+}}
+define ptx_kernel void @k(ptr %p) {{
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %d = call i32 @__nv_min(i32 %t, i32 1)
+  %q = getelementptr i32, ptr %p, i32 %t
+  store i32 %d, ptr %q
+  ret void
+}}
+"""
+    result = np.zeros(32, np.int32)
+    emulate(text, result, block=32, grid=1)
+    np.testing.assert_array_equal(result, np.arange(32) + 1)
+
+
+def test_a_racy_function_with_a_name_of_libdevice_is_not_safe() -> None:
+    text = f"""\
+target triple = "nvptx64-nvidia-cuda"
+{TID}@sum = addrspace(1) global i32 0
+define internal i32 @__nv_count(i32 %x) noinline {{
+  store i32 %x, ptr addrspace(1) @sum
+  ret i32 %x
+}}
+define ptx_kernel void @k(ptr %p) {{
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %d = call i32 @__nv_count(i32 %t)
+  ret void
+}}
+"""
+    assert not pipeline.check(text, block=64, grid=1).is_safe
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 HEAD = 'target triple = "nvptx64-nvidia-cuda"\n'

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // `atomicAdd` and its kin: CUDA C++ Programming Guide, "Atomic Functions". All
-// are relaxed. Plain ones are of the scope of the device, `_block` of the
-// block,
+// are relaxed. Plain ones are of the scope of the device, `_block` of the block,
 // `_system` of the system.
 //
 // Clang's scoped atomics lose their scope on the way to NVPTX. Its built-in
