@@ -193,6 +193,15 @@ def test_options_reach_clang(tmp_path: Path) -> None:
     assert call("check", "k.cu", cwd=tmp_path).code == 1
 
 
+@needs_clang
+def test_code_of_the_host_is_parsed(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(int *p) { p[threadIdx.x] = max(1, 2); }\n"
+        "int on_host(int a, float b) { return max(a, 3) + (int)min(b, 2.0f); }\n"
+    )
+    assert call("check", "k.cu", "--block", "8", "--grid", "1", cwd=tmp_path).code == 0
+
+
 def test_options_are_for_cuda_alone() -> None:
     with pytest.raises(UsageError, match="clang_options"):
         pipeline.check("module {\n}\n", clang_options=["-DN=1"])

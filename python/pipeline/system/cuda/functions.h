@@ -31,6 +31,24 @@ PIPELINE_EXTREMES(long long)
 PIPELINE_EXTREMES(unsigned long long)
 #undef PIPELINE_EXTREMES
 
+// Those of the host, which CUDA brings, and whose calls are parsed.
+#define PIPELINE_EXTREMES(TYPE)                                                \
+  static __inline__ __attribute__((host)) TYPE min(TYPE a, TYPE b) {           \
+    return b < a ? b : a;                                                      \
+  }                                                                            \
+  static __inline__ __attribute__((host)) TYPE max(TYPE a, TYPE b) {           \
+    return a < b ? b : a;                                                      \
+  }
+PIPELINE_EXTREMES(int)
+PIPELINE_EXTREMES(unsigned int)
+PIPELINE_EXTREMES(long)
+PIPELINE_EXTREMES(unsigned long)
+PIPELINE_EXTREMES(long long)
+PIPELINE_EXTREMES(unsigned long long)
+PIPELINE_EXTREMES(float)
+PIPELINE_EXTREMES(double)
+#undef PIPELINE_EXTREMES
+
 #undef PIPELINE_DEVICE
 
 #endif // PIPELINE_CUDA_FUNCTIONS_H
