@@ -54,10 +54,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     sums. They become one kernel, which keeps some rows in workgroup memory in between,
     with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied; or which goes
     through the columns of the first result, if it can (see `workgroup-tile-kernel`) and rows are too
-    long: where rows are a multiple of 16, and columns of 64. The columns of the first result, those
-    of the second result, and the sums of the first, are of constant extents,
-    the last two of 256 at most: what is computed with an element of the row is then less than what
-    it costs to have it in global memory. There are at least 16 rows, and
+    long: of f32, where rows are a multiple of 16, and columns of 64; of 16 bits, whatever their
+    lengths, those too that only the launch knows. The columns of the second result, and the sums
+    of the first, are of constant extents of 256 at most: what is computed with an element of the
+    row is then less than what it costs to have it in global memory. There are at least 16 rows, and
     `chain-blocks` times as many if there is much to do for each 16 of them.
 
     An `scf.forall` or `scf.parallel` of the host that is mapped to nothing is a kernel of its own,

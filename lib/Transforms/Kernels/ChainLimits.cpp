@@ -100,13 +100,23 @@ static int64_t getReadBytes(const ChainStream &stream,
   return bytes;
 }
 
-/// True if rows and columns fill all tiles. Of others it takes long to prove
-/// that threads do not race.
+/// True if rows and columns fill all tiles.
 static bool areWhole(const ContractionChain &chain) {
   int64_t rows = getExtent(chain.second, chain.row);
   int64_t columns = getExtent(chain.first, chain.firstColumn);
   return !ShapedType::isDynamic(rows) && rows % kChainRows == 0 &&
          !ShapedType::isDynamic(columns) && columns % kStreamColumns == 0;
+}
+
+/// True if ragged tiles will do: of elements of 16 bits at most. Of f32, each
+/// thread has many accesses, and it takes seconds to prove that none race.
+static bool mayBeRagged(const ContractionChain &chain) {
+  constexpr int64_t kMostBytes = 2;
+  for (linalg::LinalgOp op : {chain.first, chain.second})
+    for (Value factor : op.getDpsInputs())
+      if (estimateElementBytes(factor) > kMostBytes)
+        return false;
+  return true;
 }
 
 std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain) {
@@ -115,7 +125,7 @@ std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain) {
   int64_t results = getExtent(second, chain.secondColumn);
   int64_t sums = getExtent(first, chain.firstSum);
   if (!stream || ShapedType::isDynamic(results) ||
-      ShapedType::isDynamic(sums) || !areWhole(chain))
+      ShapedType::isDynamic(sums) || !(areWhole(chain) || mayBeRagged(chain)))
     return std::nullopt;
   // A row apart from the next, and what is carried of it.
   ChainBytes bytes{64};

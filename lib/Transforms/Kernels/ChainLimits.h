@@ -37,8 +37,8 @@ struct ChainBytes {
 /// What whole rows take; nothing if their length is not known.
 std::optional<ChainBytes> getRowBytes(const ContractionChain &chain);
 
-/// What some columns at a time take; nothing if that will not do, or if rows or
-/// columns leave tiles ragged.
+/// What some columns at a time take; nothing if that will not do, or if tiles
+/// of wide elements would be ragged.
 std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain);
 
 } // namespace mlir::workgroup

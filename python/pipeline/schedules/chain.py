@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .kernel import Kernel, Op
+from .kernel import Chain, Kernel, Op
 from .target import Target
 from .tile import Tile, clamp_threads, count_tiles, fill_block
 
@@ -49,13 +49,19 @@ class Chained:
             columns = min(self.columns, key=lambda size: (-(-first // size) * size, -size))
             tile = Tile((), 1, (self.steps,), columns=columns)
         else:
-            whole = [rows for rows in self.rows if kernel.root.extent(chain.row) % rows == 0]
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
-            rows = self._rows(kernel, target, whole, *sizes)
+            rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             columns = self.stream
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
         return replace(tile, block=self._block(kernel, rows), threads=threads)
+
+    def _stream_rows(self, kernel: Kernel, chain: Chain) -> Sequence[int]:
+        """Return those that leave no rows over, of f32: ragged tiles take it long to compile."""
+        first, second = kernel.ops[chain.first], kernel.ops[chain.second]
+        if all(operand.bits <= 16 for operand in (*first.inputs, *second.inputs)):
+            return self.rows
+        return [rows for rows in self.rows if kernel.root.extent(chain.row) % rows == 0]
 
     def _rows(
         self,

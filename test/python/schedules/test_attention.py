@@ -21,6 +21,14 @@ KINDS = (
     replace(LONG, kind="bf16", heads=2, groups=1, out=20),
 )
 
+# Tiles are of 16 to 64 rows, and of 64 columns.
+RAGGED = (
+    *(replace(LONG, rows=37, keys=300, kind="f16", mask=mask) for mask in MASKS),
+    replace(LONG, rows=33, keys=321, kind="f16", mask="chosen", spelling="guarded"),
+    replace(LONG, rows=77, keys=597, kind="f16", width=64, out=64),
+    replace(LONG, rows=77, keys=1000, kind="bf16", heads=2, groups=1, mask="chosen"),
+)
+
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +62,53 @@ def compile_stream(attention: Attention) -> pipeline.Module:
 @pytest.mark.parametrize("number", range(len(KINDS)))
 def test_kinds(number: int) -> None:
     run(KINDS[number], number)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("number", range(len(RAGGED)))
+def test_ragged_tiles(number: int, is_dynamic: bool) -> None:
+    run(replace(RAGGED[number], is_dynamic=is_dynamic), number)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+def test_columns_behind_the_end(is_dynamic: bool) -> None:
+    """Columns that are not there have no score: a zero would be larger than all that are."""
+    attention = replace(LONG, rows=37, keys=300, kind="f16", mask="added", is_dynamic=is_dynamic)
+    module = compile_stream(attention)
+    query, key, value, mask = attention.make_arguments(np.random.default_rng(8))
+    mask -= np.float32(200)
+    mask[5, 1:] = -np.inf
+    arguments = (query, key, value, mask)
+    result = module.run(*arguments, check="races", workers=1)
+    np.testing.assert_allclose(result, attention.compute(*arguments), 2e-3, 2e-3)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(("rows", "keys"), [(37, 384), (32, 300)], ids=["rows", "columns"])
+def test_ragged_tiles_of_f32(rows: int, keys: int) -> None:
+    """They would take long to compile: it is several kernels, as with any lengths."""
+    attention = replace(LONG, rows=rows, keys=keys)
+    for is_dynamic in (False, True):
+        module = pipeline.compile(replace(attention, is_dynamic=is_dynamic).text, chip="sm_80")
+        assert len(module.kernels) == 3
+        assert module.schedule is not None
+        assert "stream" not in module.schedule
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_lengths_of_the_launch() -> None:
+    """One kernel does for all of them, those of a single row or column too."""
+    attention = replace(LONG, kind="f16", width=64, out=64, is_dynamic=True)
+    module = compile_stream(attention)
+    assert "mma.sync" in module.ptx
+    assert ".local" not in module.ptx
+    for rows, keys in ((1, 1), (16, 64), (17, 65), (100, 63)):
+        launched = replace(attention, rows=rows, keys=keys)
+        arguments = launched.make_arguments(np.random.default_rng(rows))
+        result = module.run(*arguments, check="races", workers=1)
+        np.testing.assert_allclose(result, launched.compute(*arguments), 2e-3, 2e-3)
 
 
 @pytest.mark.usefixtures("little_memory")
