@@ -28,9 +28,14 @@ def run() -> int:
         return 130
 
 
-gc.disable()  # until the modules are loaded, nothing of which is garbage
-code = run()
-if sys.stderr is not None:
-    sys.stderr.flush()
-# Nothing is left to do: the process ends without taking apart what was loaded.
-os._exit(code)
+def main() -> None:
+    """Run the command line, and end the process without taking apart what was loaded."""
+    gc.disable()  # until the modules are loaded, nothing of which is garbage
+    code = run()
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -31,6 +31,8 @@ LOG = ROOT / "build" / "setup.log"
 WHEELS = ROOT / "build" / "wheels"
 PATHS = os.pathsep.join(str(ROOT / name) for name in ("test/python", "test", "tools", "tools/gpu"))
 """Where tools and tests find the modules of each other."""
+SITE = ROOT / "tools" / "site" / "mkdocs.yml"
+"""How a site is made of docs/."""
 TEST_EXTENSION = ("_native_test", "_native_test_stub")
 """What CMake builds for tests alone, from what the package is made of."""
 PLUGIN_LIBRARIES = ("libMLIR.so.*", "libLLVM.so.*")
@@ -424,6 +426,14 @@ def prepare_developer(*groups: str) -> Path:
         _install(DEVELOPER)
         if "test" in groups:
             DEVELOPER.add_path(_build_for_tests(_build(_fingerprint())))
+    return DEVELOPER.python
+
+
+def prepare_site() -> Path:
+    """Bring what makes a site of docs/ into `.venv-dev`; return its interpreter."""
+    with _plain_errors():
+        DEVELOPER.ensure()
+        DEVELOPER.install(read_group("docs"))
     return DEVELOPER.python
 
 

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     environment.prepare_user()  # whose environment the examples of the README run in
     environment.prepare_developer(
-        "test", "disassembler", "wheel", *(["torch"] if options.torch else [])
+        "test", "disassembler", "docs", "wheel", *(["torch"] if options.torch else [])
     )
     start = time.monotonic()
     counts: Counter[str] = Counter()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("include", "lib", "python", "test", "tools")
 SUFFIXES = (".h", ".cpp", ".td", ".py", ".mlir")
+INCLUDED = re.compile(r"<!-- from ([\w/.-]+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 
 def read_anchors(page: Path) -> set[str]:
@@ -44,3 +47,42 @@ def test_pages_that_sources_name() -> None:
         if file.suffix in SUFFIXES and file != Path(__file__):
             named = re.findall(r"\bdocs/[\w/-]+\.md\b", file.read_text(encoding="utf-8"))
             assert not [name for name in named if not (ROOT / name).exists()], file
+
+
+def test_code_of_sources_is_as_it_is_there() -> None:
+    page = (ROOT / "docs" / "adding-a-pass.md").read_text(encoding="utf-8")
+    parts = INCLUDED.findall(page)
+    assert len(parts) >= 4
+    for name, text in parts:
+        assert text in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+def test_each_pass_is_in_the_table() -> None:
+    reference = (ROOT / "docs" / "passes.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "pass-table.md").read_text(encoding="utf-8")
+    names = re.findall(r"^### `-([\w-]+)`", reference, re.MULTILINE)
+    assert len(names) >= 44
+    assert [name for name in names if f"`{name}`" not in table] == []
+
+
+def test_each_page_is_in_the_site() -> None:
+    """A page that the site does not name would be found by nobody."""
+    settings = (ROOT / "tools" / "site" / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert f" {page.relative_to(ROOT / 'docs').as_posix()}\n" in settings, page
+
+
+def test_site(tmp_path: Path) -> None:
+    """Strict: links and anchors lead somewhere. The pages are there, with the sources they show."""
+    pytest.importorskip("material", reason="mkdocs is not installed: ./tools/docs")
+    settings = ROOT / "tools" / "site" / "mkdocs.yml"
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "-f", str(settings)]
+    outcome = subprocess.run(
+        [*command, "-d", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    for name in ("index", "tutorial/1-promotion", "sources/test/Examples/fill-matmul.mlir"):
+        assert (tmp_path / f"{name}.html").is_file()
+    home = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert 'href="synchronization.html' in home
+    assert "https://fonts" not in home

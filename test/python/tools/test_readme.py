@@ -6,37 +6,18 @@ Those of PyTorch run where the tests do, which may have it.
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-VENV = ROOT / ".venv"
+from support import typed_commands
+from support.typed_commands import ROOT, Example
+
+README = ROOT / "README.md"
+PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("command-line", "pass-table")))
 SET_UP = ("./tools/demo", "./tools/test")
 """What CI runs before and around these tests."""
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-class Example(NamedTuple):
-    """A block of code of the README."""
-
-    line: int
-    language: str
-    text: str
-
-
-def read_examples() -> list[Example]:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = [
-        Example(readme.count("\n", 0, match.start()) + 2, match[1], match[2])
-        for match in FENCE.finditer(readme)
-    ]
-    return [block for block in blocks if block.language in ("sh", "python")]
+LONGEST_LINE = 120
 
 
 def is_set_up(example: Example) -> bool:
@@ -44,34 +25,30 @@ def is_set_up(example: Example) -> bool:
     return example.language == "sh" and tuple(lines) == SET_UP
 
 
+EXAMPLES = [
+    example
+    for page in PAGES
+    for example in typed_commands.read_examples(page)
+    if not is_set_up(example)
+]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder for what the examples write, from which they find the files that they name."""
-    (tmp_path / "test").symlink_to(ROOT / "test")
-    return tmp_path
-
-
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as after `source .venv/bin/activate` in a new shell."""
-    assert VENV.exists(), "./tools/demo makes the environment that the README speaks of"
-    kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
-    path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=kept | {"PATH": path, "VIRTUAL_ENV": str(VENV)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return typed_commands.prepare(tmp_path)
 
 
 def test_set_up_comes_first() -> None:
-    first, *others = read_examples()
+    first, *others = typed_commands.read_examples(README)
     assert is_set_up(first)
-    assert len(others) >= 6
+    assert len(others) >= 5
     assert not any(is_set_up(example) for example in others)
+
+
+def test_lines_are_short() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > LONGEST_LINE] == []
 
 
 def test_environment_holds_nothing_else(folder: Path) -> None:
@@ -82,7 +59,7 @@ def name(text): return re.sub("[-_.]+", "-", re.match("[A-Za-z0-9._-]+", text)[0
 print(json.dumps({name(each.metadata["Name"]): [name(need) for need in each.requires or ()]
                   for each in importlib.metadata.distributions()}))
 """
-    result = run(folder, "python", "-c", code)
+    result = typed_commands.run(folder, "python", "-c", code)
     assert result.returncode == 0, result.stderr
     needs = json.loads(result.stdout)
     reached, frontier = set(), ["mlir-workgroup"]
@@ -95,17 +72,6 @@ print(json.dumps({name(each.metadata["Name"]): [name(need) for need in each.requ
     assert set(needs) - reached <= {"pip", "setuptools"}
 
 
-@pytest.mark.parametrize(
-    "example",
-    [example for example in read_examples() if not is_set_up(example)],
-    ids=lambda example: f"line-{example.line}",
-)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.place)
 def test_example(folder: Path, example: Example) -> None:
-    shell = ("bash", "-euo", "pipefail", "-c")
-    interpreter = shell if example.language == "sh" else ("python", "-W", "error", "-c")
-    if "import torch" in example.text:
-        for name in ("torch", "torch_mlir"):
-            pytest.importorskip(name, reason=f"{name} is not installed: ./tools/test --torch")
-        interpreter = (sys.executable, "-W", "ignore", "-c")
-    result = run(folder, *interpreter, example.text)
-    assert result.returncode == 0, f"README.md:{example.line}\n{result.stdout}\n{result.stderr}"
+    typed_commands.check(folder, example)
