@@ -86,3 +86,12 @@ def test_site(tmp_path: Path) -> None:
     home = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert 'href="synchronization.html' in home
     assert "https://fonts" not in home
+
+
+def test_each_wish_has_its_test() -> None:
+    page = (ROOT / "docs" / "wishes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \|.*\[`(\w+)`\]\(\.\./(\S+)\) \|$", page, re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 21))
+    for number, name, path in rows:
+        assert name.startswith(f"test_wish_{int(number):02}_")
+        assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), name
