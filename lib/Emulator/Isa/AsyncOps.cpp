@@ -166,7 +166,7 @@ std::optional<ProxyFence> ProxyFence::decode(StringRef name) {
 
 bool isAsyncHint(StringRef name) {
   if (name.consume_front("llvm.nvvm."))
-    return name.starts_with("prefetch.") || name.starts_with("setmaxnreg.") ||
+    return name.starts_with("prefetch.") ||
            name.starts_with("cp.async.bulk.prefetch.") ||
            name.starts_with("cp.async.bulk.tensor.prefetch.") ||
            name.starts_with("fence.proxy.tensormap");

@@ -9,7 +9,9 @@
 #include "MatrixFragments.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <type_traits>
 
 namespace mlir::workgroup::emulator {
 
@@ -218,33 +220,64 @@ static void scatterWith(const Fragment &fragment, uint32_t *const registers[],
   }
 }
 
-void gather(const Fragment &fragment, const uint32_t *const registers[],
-            unsigned first, Strides strides, float *matrix) {
-  switch (fragment.type) {
+/// Calls `use` with the bits of an element of `type`, and with the function
+/// that makes a float of them.
+template <typename Use>
+static void withFloats(Scalar type, Use use) {
+  using Bits8 = std::integral_constant<unsigned, 8>;
+  using Bits16 = std::integral_constant<unsigned, 16>;
+  using Bits32 = std::integral_constant<unsigned, 32>;
+  switch (type) {
   case Scalar::F16:
-    return gatherWith<16>(fragment, registers, first, strides, matrix,
-                          [](uint32_t word) { return expand<5, 10>(word); });
+    return use(Bits16(), [](uint32_t word) { return expand<5, 10>(word); });
   case Scalar::BF16:
-    return gatherWith<16>(
-        fragment, registers, first, strides, matrix,
-        [](uint32_t word) { return llvm::bit_cast<float>(word << 16); });
+    return use(Bits16(),
+               [](uint32_t word) { return llvm::bit_cast<float>(word << 16); });
   case Scalar::TF32:
     // Hardware ignores the bits of float that tf32 does not have.
-    return gatherWith<32>(
-        fragment, registers, first, strides, matrix,
-        [](uint32_t word) { return llvm::bit_cast<float>(word >> 13 << 13); });
+    return use(Bits32(), [](uint32_t word) {
+      return llvm::bit_cast<float>(word >> 13 << 13);
+    });
   case Scalar::E4M3:
-    return gatherWith<8>(
-        fragment, registers, first, strides, matrix,
-        [](uint32_t word) { return expand<4, 3, /*IsFinite=*/true>(word); });
+    return use(Bits8(), [](uint32_t word) {
+      return expand<4, 3, /*IsFinite=*/true>(word);
+    });
   case Scalar::E5M2:
-    return gatherWith<8>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return expand<5, 2>(word); });
+    return use(Bits8(), [](uint32_t word) { return expand<5, 2>(word); });
   default:
-    return gatherWith<32>(
-        fragment, registers, first, strides, matrix,
-        [](uint32_t word) { return llvm::bit_cast<float>(word); });
+    return use(Bits32(),
+               [](uint32_t word) { return llvm::bit_cast<float>(word); });
   }
+}
+
+/// The same for integers modulo 2^32.
+template <typename Use>
+static void withIntegers(Scalar type, Use use) {
+  using Bits1 = std::integral_constant<unsigned, 1>;
+  using Bits4 = std::integral_constant<unsigned, 4>;
+  using Bits8 = std::integral_constant<unsigned, 8>;
+  using Bits32 = std::integral_constant<unsigned, 32>;
+  switch (type) {
+  case Scalar::S8:
+    return use(Bits8(), [](uint32_t word) { return int8_t(word); });
+  case Scalar::U8:
+    return use(Bits8(), [](uint32_t word) { return uint8_t(word); });
+  case Scalar::S4:
+    return use(Bits4(), [](uint32_t word) { return int8_t(word << 4) >> 4; });
+  case Scalar::U4:
+    return use(Bits4(), [](uint32_t word) { return word & 15; });
+  case Scalar::B1:
+    return use(Bits1(), [](uint32_t word) { return word & 1; });
+  default:
+    return use(Bits32(), [](uint32_t word) { return word; });
+  }
+}
+
+void gather(const Fragment &fragment, const uint32_t *const registers[],
+            unsigned first, Strides strides, float *matrix) {
+  withFloats(fragment.type, [&](auto bits, auto decode) {
+    gatherWith<bits.value>(fragment, registers, first, strides, matrix, decode);
+  });
 }
 
 void gather(const Fragment &fragment, const uint32_t *const registers[],
@@ -255,26 +288,35 @@ void gather(const Fragment &fragment, const uint32_t *const registers[],
 
 void gather(const Fragment &fragment, const uint32_t *const registers[],
             unsigned first, Strides strides, uint32_t *matrix) {
-  switch (fragment.type) {
-  case Scalar::S8:
-    return gatherWith<8>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return int8_t(word); });
-  case Scalar::U8:
-    return gatherWith<8>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return uint8_t(word); });
-  case Scalar::S4:
-    return gatherWith<4>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return int8_t(word << 4) >> 4; });
-  case Scalar::U4:
-    return gatherWith<4>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return word & 15; });
-  case Scalar::B1:
-    return gatherWith<1>(fragment, registers, first, strides, matrix,
-                         [](uint32_t word) { return word & 1; });
-  default:
-    return gatherWith<32>(fragment, registers, first, strides, matrix,
-                          [](uint32_t word) { return word; });
+  withIntegers(fragment.type, [&](auto bits, auto decode) {
+    gatherWith<bits.value>(fragment, registers, first, strides, matrix, decode);
+  });
+}
+
+/// Lets `decode` convert elements of `Bits` bits, which may be less than a byte
+/// for types that no memory holds.
+template <unsigned Bits, typename T, typename Decode>
+static void unpackWith(const uint8_t *memory, unsigned count, T *values,
+                       Decode decode) {
+  constexpr unsigned kBytes = Bits < 8 ? 1 : Bits / 8;
+  for (unsigned i = 0; i < count; ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, memory + i * kBytes, kBytes);
+    values[i] = decode(word);
   }
+}
+
+void unpack(Scalar type, const uint8_t *memory, unsigned count, float *values) {
+  withFloats(type, [&](auto bits, auto decode) {
+    unpackWith<bits.value>(memory, count, values, decode);
+  });
+}
+
+void unpack(Scalar type, const uint8_t *memory, unsigned count,
+            uint32_t *values) {
+  withIntegers(type, [&](auto bits, auto decode) {
+    unpackWith<bits.value>(memory, count, values, decode);
+  });
 }
 
 void scatter(const Fragment &fragment, uint32_t *const registers[],

@@ -120,6 +120,12 @@ void scatter(const Fragment &fragment, uint32_t *const registers[],
 void scatter(const Fragment &fragment, uint32_t *const registers[],
              Strides strides, const uint32_t *matrix);
 
+/// Converts `count` elements that lie one behind the other in memory, of no
+/// less than a byte each, as `gather` does.
+void unpack(Scalar type, const uint8_t *memory, unsigned count, float *values);
+void unpack(Scalar type, const uint8_t *memory, unsigned count,
+            uint32_t *values);
+
 } // namespace mlir::workgroup::emulator
 
 #endif // WORKGROUP_LIB_EMULATOR_ISA_MATRIXFRAGMENTS_H

@@ -22,7 +22,7 @@ constexpr unsigned kWarpSize = 32;
 
 /// The 32-bit registers that a lane has for the operands, and then the results,
 /// of one operation of a warp.
-constexpr unsigned kRegisters = 64;
+constexpr unsigned kRegisters = 144;
 
 } // namespace mlir::workgroup::emulator
 

@@ -41,6 +41,9 @@ static constexpr Words kWords[] = {
      "a block ends while an asynchronous copy, for which no thread has waited, "
      "uses its workgroup memory"},
     {FindingKind::ProxyFence, "async.proxy", ""},
+    {FindingKind::RegistersInUse, "async.not-waited",
+     "registers of a wgmma are used before it is waited for"},
+    {FindingKind::RegisterFence, "async.register-fence", ""},
     {FindingKind::OutOfBounds, "out-of-bounds", "access out of bounds"},
     {FindingKind::ReadOnly, "read-only", "write to a read-only argument"},
     {FindingKind::Misaligned, "misaligned", ""},
@@ -75,6 +78,12 @@ static constexpr Words kWords[] = {
      "a copy in bulk is not of a multiple of 16 bytes"},
     {FindingKind::MisalignedTile, "misaligned",
      "address in workgroup memory of a copy in bulk is not aligned"},
+    {FindingKind::Warpgroup, "divergence", ""},
+    {FindingKind::MatrixDescriptor, "matrix-descriptor",
+     "the descriptor of a matrix does not tell how it lies in workgroup "
+     "memory"},
+    {FindingKind::RegisterCount, "registers",
+     "setmaxnreg asks for what cannot be"},
     {FindingKind::InactiveLane, "inactive-lane",
      "shuffle of a value from a lane that takes no part in it"},
     {FindingKind::ExitedLane, "exited-lane",
@@ -97,6 +106,8 @@ static const Words &getWords(FindingKind kind) { return kWords[size_t(kind)]; }
 llvm::StringRef getKindName(FindingKind kind) { return getWords(kind).name; }
 
 static std::string getNoun(const Site &site) {
+  if (site.isProduct)
+    return "a wgmma's read";
   if (site.isAsync)
     return site.kind == AccessKind::Read ? "an asynchronous copy's read"
                                          : "an asynchronous copy";
@@ -117,6 +128,10 @@ static std::string getPair(const Site &a, const Site &b) {
 }
 
 std::string getVerb(const Site &site) {
+  if (site.isOfRegisters)
+    return "uses registers of it";
+  if (site.isProduct)
+    return site.kind == AccessKind::Read ? "reads by wgmma" : "executes this";
   if (site.isAsync)
     return site.kind == AccessKind::Read ? "copies from" : "copies into";
   switch (site.kind) {
@@ -134,6 +149,20 @@ std::string getVerb(const Site &site) {
     return "waits";
   }
   llvm_unreachable("unknown kind of access");
+}
+
+/// What is said of a wgmma in the place of a copy.
+static llvm::StringRef getWordsOfProduct(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::NotWaited:
+    return "bytes are written that a wgmma reads which is not waited for";
+  case FindingKind::NotPublished:
+    return "a wgmma is waited for, but nothing lets the thread know that "
+           "writes "
+           "what it reads";
+  default:
+    return "a block ends while a wgmma, for which no warp has waited, goes on";
+  }
 }
 
 std::string getMessage(const FindingKey &key, const KernelTables &tables) {
@@ -157,6 +186,20 @@ std::string getMessage(const FindingKey &key, const KernelTables &tables) {
   case FindingKind::Misaligned:
     return "address is not a multiple of " + std::to_string(site.alignment) +
            " bytes, which the access promises";
+  case FindingKind::NotWaited:
+  case FindingKind::NotPublished:
+  case FindingKind::NotWaitedAtEnd:
+    return (key.kind == FindingKind::NotWaitedAtEnd ? site : other).isProduct
+               ? getWordsOfProduct(key.kind).str()
+               : getWords(key.kind).message.str();
+  case FindingKind::RegisterFence:
+    return key.otherSite
+               ? "no wgmma.fence comes between the use of registers and a "
+                 "wgmma that has them for operands"
+               : "a wgmma comes before any wgmma.fence of its warp";
+  case FindingKind::Warpgroup:
+    return key.otherSite ? "warps of a warpgroup do not execute the same"
+                         : "an operation of a warpgroup without all four warps";
   case FindingKind::Divergence:
     return key.otherSite ? "threads of a warp wait at different barriers"
                          : "matrix operation without all lanes of the warp";
@@ -217,6 +260,18 @@ std::string getRemedy(const FindingKey &key, const FindingInstance &instance,
                                   "#nvvm.shared_space<cta>") +
            "} after it, before the barrier that leads to the copy";
   }
+  if (key.kind == FindingKind::RegistersInUse ||
+      (key.kind == FindingKind::NotWaited &&
+       tables.sites[key.otherSite].isProduct))
+    return "the warp has to commit its group and to wait for it, by "
+           "nvvm.wgmma.commit.group.sync.aligned and "
+           "nvvm.wgmma.wait.group.sync.aligned, in between";
+  if (key.kind == FindingKind::RegisterFence)
+    return "nvvm.wgmma.fence.aligned has to come between them, in all warps of "
+           "the warpgroup";
+  if (key.kind == FindingKind::NotWaitedAtEnd && site.isProduct)
+    return "it is waited for by nvvm.wgmma.commit.group.sync.aligned and "
+           "nvvm.wgmma.wait.group.sync.aligned";
   if (key.kind == FindingKind::NotWaitedAtEnd)
     return "a load is waited for at its mbarrier, a store by "
            "nvvm.cp.async.bulk.wait_group";

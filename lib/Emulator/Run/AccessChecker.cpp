@@ -25,6 +25,7 @@ AccessChecker::AccessChecker(Launch &launch, BlockState &block,
       order(order), window(block.window), checksRaces(launch.checksRaces()),
       sites(tables.sites), siteBounds(launch.siteBounds),
       shadow(launch.tables, block.clocks), reached(launch.tables.sites.size()),
+      swizzles(launch.tables.sites.size()),
       accessLog(launch.tables, launch.threadsPerBlock) {}
 
 /// Tells of an access that must not be done; returns where it may go.
@@ -226,14 +227,16 @@ void AccessChecker::endCopy(uint64_t offset, uint64_t bytes, Access writer) {
 
 void AccessChecker::accessInBulk(const ThreadState &thread, AccessKind kind,
                                  Access agent, uint64_t offset, uint32_t site,
-                                 uint64_t bytes) {
+                                 uint64_t bytes,
+                                 std::optional<unsigned> knower) {
   if (!checksRaces)
     return;
   findings.settle();
+  unsigned issuer = knower.value_or(thread.linear);
   if (writes(kind))
-    shadow.writeByAgent(thread.linear, agent, offset, bytes, conflicts);
+    shadow.writeByAgent(issuer, agent, offset, bytes, conflicts);
   else
-    shadow.readByAgent(thread.linear, agent, offset, bytes, conflicts);
+    shadow.readByAgent(issuer, agent, offset, bytes, conflicts);
   addSharedConflicts(thread, offset, site, bytes);
 }
 

@@ -68,9 +68,20 @@ public:
   void beginCopy(const ThreadState &thread, uint64_t offset, uint32_t site,
                  uint64_t bytes);
   void endCopy(uint64_t offset, uint64_t bytes, Access writer);
-  /// What a copy in bulk that `thread` issues does to workgroup memory.
+  /// What a copy in bulk, or a product, that `thread` issues does to workgroup
+  /// memory. `knower` is who has to know what comes before it, if others issue
+  /// it with the thread (Clocks::meet).
   void accessInBulk(const ThreadState &thread, AccessKind kind, Access agent,
-                    uint64_t offset, uint32_t site, uint64_t bytes);
+                    uint64_t offset, uint32_t site, uint64_t bytes,
+                    std::optional<unsigned> knower = std::nullopt);
+  /// The last plain write of a byte of workgroup memory.
+  Access getLastWrite(uint64_t offset) { return shadow.getLastWrite(offset); }
+  /// How copies in bulk at `site` permute the chunks of their tiles, as the
+  /// logarithm of the chunks; nothing if none has made any.
+  void setSwizzle(uint32_t site, unsigned swizzle) { swizzles[site] = swizzle; }
+  std::optional<unsigned> getSwizzle(uint32_t site) const {
+    return swizzles[site];
+  }
   /// Marks bytes of global memory that a copy reads until it has landed.
   void holdSource(const uint8_t *source, uint64_t bytes, bool begins);
   /// Adds what an access to workgroup memory is at odds with.
@@ -115,6 +126,7 @@ private:
   SharedShadow shadow;
   /// Per site, whether any thread has executed it.
   std::vector<uint8_t> reached;
+  std::vector<std::optional<uint8_t>> swizzles;
   AccessLog accessLog;
   /// Those of the access that is being checked.
   FindingCollector::Conflicts conflicts;

@@ -142,6 +142,8 @@ void BulkCopies::beginLoad(ThreadState &thread, uint32_t number) {
                              /*isAsync=*/true);
   if (!access(thread, copy, /*isLoad=*/true))
     return;
+  if (copy.map)
+    memory.setSwizzle(copy.site, unsigned(copy.map->view.swizzle));
   if (copy.getBytes())
     lastLoads[agent.getActor()] = {agent, operation.site};
   flights.add({thread.linear, address, number, agent, copy});

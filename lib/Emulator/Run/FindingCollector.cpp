@@ -79,6 +79,8 @@ void FindingCollector::addConflicts(const ConflictingAccess &access,
                      offset - access.origin, access.bytes);
     instance.otherThread = block.clocks.getThread(conflict.other);
     instance.otherBlock = conflict.otherBlock.value_or(block.number);
+    if (!conflict.note.empty())
+      instance.notes.push_back(makeNote(conflict.note));
     // What one block did another may have passed on to a thread of the first.
     if (isRaceOfBlock(conflict.kind) &&
         launch.publications.isKnown(

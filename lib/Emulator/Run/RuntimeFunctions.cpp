@@ -107,6 +107,10 @@ static void fenceProxy(ThreadState *thread, uint32_t fence) {
   thread->worker->async.fenceProxy(*thread, ProxyFence::decode(fence));
 }
 
+static void useRegisters(ThreadState *thread, uint32_t use) {
+  thread->worker->warpgroups.useRegisters(*thread, use);
+}
+
 static void arrive(ThreadState *thread) {
   thread->worker->barriers.arrive(*thread);
 }
@@ -153,6 +157,7 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kWaitForAllCopies, address(waitForAllCopies)},
       {runtime::kExecute, address(executeAsync)},
       {runtime::kFenceProxy, address(fenceProxy)},
+      {runtime::kUseRegisters, address(useRegisters)},
       {runtime::kArrive, address(arrive)},
       {runtime::kPrint, address(printFormat)},
   };

@@ -48,6 +48,8 @@ std::string WaitReport::describeWait(const ThreadState &thread,
                                      const Operation &operation) const {
   if (thread.wait == Wait::Phase)
     return " wait at this mbarrier, " + mbarriers.describe(getWide(thread, 0));
+  if (thread.wait == Wait::Registers)
+    return " wait here " + registers.describe(thread.warp);
   if (thread.wait == Wait::Warp)
     return " wait here for the lanes " + printMask(getMask(operation, thread)) +
            " of their warps";

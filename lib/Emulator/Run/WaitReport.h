@@ -17,14 +17,16 @@
 #include "BlockState.h"
 #include "Emulator/State/Findings.h"
 #include "MBarrierTable.h"
+#include "RegisterPool.h"
 
 namespace mlir::workgroup::emulator {
 
 class WaitReport {
 public:
   WaitReport(const KernelTables &tables, const BlockState &block,
-             const MBarrierTable &mbarriers)
-      : tables(tables), block(block), mbarriers(mbarriers) {}
+             const MBarrierTable &mbarriers, const RegisterPool &registers)
+      : tables(tables), block(block), mbarriers(mbarriers),
+        registers(registers) {}
 
   /// Where the threads `which` are, a note for each place.
   std::vector<DiagnosticRecord> describe(llvm::ArrayRef<unsigned> which) const;
@@ -38,6 +40,7 @@ private:
   const KernelTables &tables;
   const BlockState &block;
   const MBarrierTable &mbarriers;
+  const RegisterPool &registers;
 };
 
 /// The lanes that a thread waits for at a warp operation.

@@ -72,8 +72,11 @@ bool WarpMeetings::meet(unsigned warp) {
     if (!lanes)
       continue;
     execute(warp, lanes);
+    // Registers may be waited for still.
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
-      threads[first + llvm::countr_zero(rest)].wait = Wait::None;
+      if (Wait &wait = threads[first + llvm::countr_zero(rest)].wait;
+          wait == Wait::Warp)
+        wait = Wait::None;
     hasMet = true;
   }
   return hasMet;
@@ -101,6 +104,8 @@ void WarpMeetings::execute(unsigned warp, uint32_t lanes) {
   }
   if (operation.matrix)
     return executeMatrix(warp, lanes, operation);
+  if (operation.warpgroup)
+    return warpgroups.execute(warp, lanes, operation);
   if (operation.warp->getKind() == WarpOp::Kind::Sync) {
     block.clocks.synchronize(members);
     return;

@@ -15,16 +15,17 @@
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_WARPMEETINGS_H
 #define WORKGROUP_LIB_EMULATOR_RUN_WARPMEETINGS_H
 
-#include "AccessChecker.h"
+#include "Warpgroups.h"
 
 namespace mlir::workgroup::emulator {
 
 class WarpMeetings {
 public:
   WarpMeetings(Launch &launch, BlockState &block, FindingCollector &findings,
-               AccessChecker &memory, BlockCounters &counters)
+               AccessChecker &memory, Warpgroups &warpgroups,
+               BlockCounters &counters)
       : launch(launch), tables(launch.tables), block(block), findings(findings),
-        memory(memory), counters(counters) {}
+        memory(memory), warpgroups(warpgroups), counters(counters) {}
 
   /// Executes what lanes of a warp wait to do together. True if any can go on.
   bool meet(unsigned warp);
@@ -41,6 +42,7 @@ private:
   BlockState &block;
   FindingCollector &findings;
   AccessChecker &memory;
+  Warpgroups &warpgroups;
   BlockCounters &counters;
 };
 

@@ -20,9 +20,11 @@ Worker::Worker(Launch &launch)
     : block(launch, *this), findings(launch, block), order(launch, block),
       memory(launch, block, findings, order),
       async(launch, block, findings, memory),
-      waits(launch.tables, block, async.getMBarriers()),
+      warpgroups(launch, block, findings, memory),
+      waits(launch.tables, block, async.getMBarriers(),
+            warpgroups.getRegisters()),
       barriers(launch, block, findings, waits, counters),
-      warps(launch, block, findings, memory, counters),
+      warps(launch, block, findings, memory, warpgroups, counters),
       scheduler(launch, block, findings), launch(launch) {
   for (ThreadState &thread : block.threads)
     thread.cells = memory.getCells();
@@ -49,6 +51,7 @@ void Worker::beginBlock(uint64_t id) {
     memory.clear();
   order.beginBlock();
   async.beginBlock();
+  warpgroups.beginBlock();
   scheduler.beginBlock();
 }
 
@@ -59,6 +62,7 @@ void Worker::endBlock(bool isComplete) {
     mostIterations = std::max(mostIterations, thread.iterations);
   }
   memory.flushLog();
+  warpgroups.endBlock(isComplete);
   async.endBlock(isComplete);
   barriers.endBlock();
 }
@@ -89,6 +93,7 @@ bool Worker::runBlock() {
       return true;
     memory.flushLog();
     isMoving |= barriers.open();
+    isMoving |= warpgroups.getRegisters().grant();
     if (!launch.isOver)
       isMoving = async.advance(isMoving);
     if (!isMoving) {

@@ -20,6 +20,7 @@
 #include "BlockBarriers.h"
 #include "Scheduler.h"
 #include "WarpMeetings.h"
+#include "Warpgroups.h"
 
 namespace mlir::workgroup::emulator {
 
@@ -40,6 +41,7 @@ public:
   MemoryOrder order;
   AccessChecker memory;
   AsyncEngine async;
+  Warpgroups warpgroups;
   WaitReport waits;
   /// What has been executed.
   BlockCounters counters;

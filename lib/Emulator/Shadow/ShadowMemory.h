@@ -22,6 +22,7 @@
 #include "Emulator/State/Tables.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
+#include <string>
 
 namespace mlir::workgroup::emulator {
 
@@ -33,6 +34,8 @@ struct Conflict {
   std::optional<uint64_t> otherBlock;
   /// Both are plain writes, which may have written the same value.
   bool mayBeSameValue = false;
+  /// What there is to say of it besides.
+  std::string note = "";
 };
 
 /// Memory that is zero and costs nothing until it is used.
@@ -87,6 +90,9 @@ public:
                     uint64_t bytes, Conflicts &conflicts);
   void readByAgent(unsigned thread, Access agent, uint64_t offset,
                    uint64_t bytes, Conflicts &conflicts);
+
+  /// The last plain write of the byte at `offset`, whoever made it.
+  Access getLastWrite(uint64_t offset) { return cells[offset >> grain].write; }
 
 private:
   template <typename Function>

@@ -15,7 +15,7 @@ Clocks::Clocks(unsigned numThreads, bool hasAgents)
     : numThreads(numThreads), hasAgents(hasAgents),
       numFixed(hasAgents ? 3 * numThreads + 1 : numThreads + 1),
       times(numThreads), bases(numFixed + (hasAgents ? kMaxAgents : 0)),
-      vectors(numThreads, bases.size()), covered(numThreads, bases.size()),
+      vectors(numThreads + 1, bases.size()), covered(numThreads, bases.size()),
       seen(numThreads, bases.size()), fenced(hasAgents ? 2 * numThreads : 0) {}
 
 bool Clocks::beginBlock() {
@@ -105,6 +105,35 @@ void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
     release(thread, meeting);
   for (unsigned thread : threads)
     acquire(thread, meeting);
+}
+
+Clocks::Meeting Clocks::getKnowledge(unsigned thread) const {
+  Meeting known(bases.begin(), bases.end());
+  std::fill_n(known.begin(), numThreads, base);
+  if (vectors.has(thread))
+    std::copy_n(vectors.get(thread), known.size(), known.begin());
+  known[thread] = times[thread];
+  if (hasAgents)
+    for (ProxyMemory memory : {ProxyMemory::Shared, ProxyMemory::Global}) {
+      unsigned fence = getFence(thread, memory);
+      uint32_t &covered = known[getProxyIndex(fence)];
+      covered = std::max(covered, fenced[fence]);
+    }
+  return known;
+}
+
+unsigned Clocks::meet(llvm::ArrayRef<unsigned> threads) {
+  unsigned all = numThreads;
+  vectors.erase(all);
+  uint32_t *vector = vectors.make(all, [&](uint32_t *) {});
+  bool isFirst = true;
+  for (unsigned thread : threads) {
+    Meeting known = getKnowledge(thread);
+    for (size_t i = 0; i < known.size(); ++i)
+      vector[i] = isFirst ? known[i] : std::min(vector[i], known[i]);
+    isFirst = false;
+  }
+  return all;
 }
 
 void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads,

@@ -124,6 +124,10 @@ public:
   /// The counterpart of `release`.
   void acquire(unsigned thread, const Meeting &meeting);
 
+  /// Lets a thread that is none stand for `threads`, as one that knows what all
+  /// of them know. Returns its number, good until the next call.
+  unsigned meet(llvm::ArrayRef<unsigned> threads);
+
   /// Lanes of a warp exchange values, each at the exchange of a number, or of 0
   /// where none is to be known: that takes what they were read from. No memory
   /// is ordered by it, but the reads are over.
@@ -185,6 +189,9 @@ private:
   unsigned getFence(unsigned thread, ProxyMemory memory) const {
     return memory == ProxyMemory::Shared ? thread : numThreads + thread;
   }
+
+  /// What `thread` knows, itself included.
+  Meeting getKnowledge(unsigned thread) const;
 
   unsigned numThreads;
   bool hasAgents;

@@ -65,6 +65,8 @@ inline constexpr char kWaitForCopies[] = "emulator.wait.for.copies";
 inline constexpr char kExecute[] = "emulator.execute";
 /// `void (ptr)`: order what was done before what the asynchronous proxy does.
 inline constexpr char kFenceProxy[] = "emulator.fence.proxy";
+/// `void (ptr, i32 use)`: touch registers of products.
+inline constexpr char kUseRegisters[] = "emulator.use.registers";
 /// `void (ptr)`: arrive at a barrier without waiting.
 inline constexpr char kArrive[] = "emulator.arrive";
 /// `void (ptr, ptr format, ptr arguments, i64 bytes of them)`.

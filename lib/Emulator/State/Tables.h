@@ -21,6 +21,7 @@
 #include "Emulator/Isa/AsyncOps.h"
 #include "Emulator/Isa/MatrixOps.h"
 #include "Emulator/Isa/WarpOps.h"
+#include "Emulator/Isa/WarpgroupOps.h"
 #include "workgroup/Emulator/Emulator.h"
 #include "workgroup/Target/LaunchLimits.h"
 #include "llvm/ADT/BitVector.h"
@@ -62,6 +63,9 @@ struct Site {
   bool isVariable = false;
   /// Part of an asynchronous copy; of one in bulk; of one to workgroup memory.
   bool isAsync = false, isBulk = false, isLoad = false;
+  /// A product of a warpgroup, or its read of an operand; what touches
+  /// registers of one.
+  bool isProduct = false, isOfRegisters = false;
   /// The order of an atomic operation.
   AtomicOrder order;
   /// The exchanges between lanes that the value of a read goes into, and those
@@ -110,7 +114,7 @@ struct Object {
 /// Something that threads do together, and wait at for others, or that involves
 /// copies that go on by themselves.
 struct Operation {
-  enum class Kind { Barrier, BarrierCount, Warp, Matrix, Async };
+  enum class Kind { Barrier, BarrierCount, Warp, Matrix, Warpgroup, Async };
   Kind kind = Kind::Barrier;
   uint32_t site = 0;
   /// All lanes of a warp have to be at this very instruction.
@@ -120,6 +124,10 @@ struct Operation {
   std::optional<WarpOp> warp;
   std::optional<MatrixOp> matrix;
   std::optional<AsyncOp> async;
+  std::optional<WarpgroupOp> warpgroup;
+  /// The number of a product, and what it does to the registers of others, as
+  /// an index into the register uses.
+  uint32_t product = 0, registerUse = 0;
   /// The number of an exchange that orders reads and writes (Exchanges).
   uint32_t exchange = 0;
   /// Site of the loads or stores of a matrix operation, and how many lanes give
@@ -127,6 +135,19 @@ struct Operation {
   /// the next is that of what it reads.
   uint32_t accessSite = 0;
   unsigned numRows = 0;
+};
+
+/// Something that touches registers which products of warpgroups have for
+/// operands. Products are known by their numbers.
+struct RegisterUse {
+  /// Where it is, and whether it writes.
+  uint32_t site = 0;
+  /// Products that may have made the value; it must not be touched while they
+  /// go on.
+  llvm::BitVector products;
+  /// Products that may get it, or what takes its place: a fence has to come in
+  /// between.
+  llvm::BitVector next;
 };
 
 /// A size of the launch that the code was compiled for.
@@ -142,6 +163,9 @@ struct KernelTables {
   std::vector<Site> sites = {Site()};
   std::vector<Object> objects = {Object()};
   std::vector<Operation> operations;
+  std::vector<RegisterUse> registerUses;
+  /// Products of warpgroups in the program.
+  unsigned numProducts = 0;
   /// The start of dynamic memory, and the end of static memory.
   uint64_t sharedEnd = kSharedBase;
   /// Object of the dynamic memory; 0 if the kernel does not use it.
@@ -177,6 +201,8 @@ struct KernelTables {
   bool hasAgents = false;
   /// There are mbarriers.
   bool hasMBarriers = false;
+  /// There are operations of warpgroups.
+  bool hasWarpgroups = false;
   /// Values that were read go into warp operations, and what comes out of them
   /// to where they were read; and there are such in global memory, which alone
   /// makes no order partial in workgroup memory.
@@ -189,6 +215,9 @@ struct KernelTables {
     return mayWaitInLoops ? 1 << 8 : 1 << 16;
   }
   uint32_t maxThreads = kMaxBlockThreads;
+  /// Registers of a thread and blocks of a multiprocessor that it was compiled
+  /// for, if the kernel says.
+  std::optional<uint32_t> maxRegisters, minBlocks;
   /// Blocks per cluster, if the kernel was compiled for that; and at most.
   std::optional<std::array<uint32_t, 3>> cluster;
   uint32_t maxClusterBlocks = ~0u;

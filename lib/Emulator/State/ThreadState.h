@@ -22,8 +22,9 @@ namespace mlir::workgroup::emulator {
 class Worker;
 
 /// Actors are the threads of a block, by their linear ids, and behind them the
-/// agents: copies that go on by themselves once a thread has issued them.
-constexpr unsigned kFirstAgent = 1024, kMaxAgents = 256;
+/// agents: copies and products that go on by themselves once they are issued.
+constexpr unsigned kActorBits = 12, kMaxAgents = 256;
+constexpr unsigned kFirstAgent = (1u << kActorBits) - kMaxAgents;
 /// Times of agents, which no barrier reaches, are later than those of threads.
 constexpr uint32_t kFirstAgentTime = 1u << 31;
 
@@ -35,16 +36,17 @@ struct Access {
 
   static Access make(uint32_t time, unsigned actor, uint32_t site,
                      bool isAsync = false) {
-    return {time, site << 12 | uint32_t(isAsync) << 11 | actor};
+    return {time,
+            site << (kActorBits + 1) | uint32_t(isAsync) << kActorBits | actor};
   }
-  unsigned getActor() const { return who & 2047; }
-  uint32_t getSite() const { return who >> 12; }
-  bool isAsync() const { return who >> 11 & 1; }
+  unsigned getActor() const { return who & ((1u << kActorBits) - 1); }
+  uint32_t getSite() const { return who >> (kActorBits + 1); }
+  bool isAsync() const { return who >> kActorBits & 1; }
   bool isByAgent() const { return getActor() >= kFirstAgent; }
 };
 
 /// Sites that fit beside an actor in an Access.
-constexpr uint32_t kMaxSites = 1u << 20;
+constexpr uint32_t kMaxSites = 1u << (31 - kActorBits);
 
 /// The shadow of some bytes of workgroup memory. A write that is ordered before
 /// all that follows can be forgotten, and so can all but two reads since: a
@@ -92,7 +94,7 @@ struct BlockIds {
 };
 
 /// Why a thread does not run.
-enum class Wait : uint32_t { None, Barrier, Warp, Phase, Done };
+enum class Wait : uint32_t { None, Barrier, Warp, Phase, Registers, Done };
 
 struct alignas(64) ThreadState {
   uint8_t *shared;

@@ -72,9 +72,10 @@ bool CallEmitter::emitControl(IntrinsicInst &call, StringRef name) {
 
 bool CallEmitter::emitDeviceIntrinsic(IntrinsicInst &call, StringRef name) {
   return registers.emitRegister(call, name) ||
-         meetings.emitBarrier(call, name) || async.emitIntrinsic(call, name) ||
-         async.emitThreadCopy(call, name) || meetings.emitWarp(call, name) ||
-         meetings.emitMatrix(call, name) ||
+         meetings.emitBarrier(call, name) ||
+         warpgroups.emitIntrinsic(call, name) ||
+         async.emitIntrinsic(call, name) || async.emitThreadCopy(call, name) ||
+         meetings.emitWarp(call, name) || meetings.emitMatrix(call, name) ||
          registers.emitSpaceQuery(call, name) ||
          registers.emitClusterQuery(call, name) || emitControl(call, name) ||
          math.bind(call, name);
@@ -101,7 +102,8 @@ void CallEmitter::emitIntrinsic(IntrinsicInst &call) {
 
 void CallEmitter::emitAssembly(CallInst &call) {
   StringRef text = cast<InlineAsm>(call.getCalledOperand())->getAsmString();
-  if (!meetings.emitAssembly(call, text) && !async.emitAssembly(call, text))
+  if (!meetings.emitAssembly(call, text) && !warpgroups.emitAssembly(call) &&
+      !async.emitAssembly(call, text))
     context.refuse(call, "inline assembly '" + text + "' is not emulated");
 }
 

@@ -20,6 +20,7 @@
 #include "MathEmitter.h"
 #include "MeetingEmitter.h"
 #include "RegisterEmitter.h"
+#include "WarpgroupEmitter.h"
 
 namespace mlir::workgroup::emulator {
 
@@ -28,7 +29,8 @@ public:
   CallEmitter(EmissionContext &context, AddressEmitter &addresses,
               AccessEmitter &accesses, MathEmitter &math)
       : context(context), accesses(accesses), math(math), registers(context),
-        meetings(context, addresses), async(context, addresses) {}
+        meetings(context, addresses), warpgroups(context),
+        async(context, addresses) {}
 
   void emit(llvm::CallInst &call);
 
@@ -45,6 +47,7 @@ private:
   MathEmitter &math;
   RegisterEmitter registers;
   MeetingEmitter meetings;
+  WarpgroupEmitter warpgroups;
   AsyncEmitter async;
 };
 

@@ -109,6 +109,8 @@ public:
   llvm::IntegerType *const i8, *const i32, *const i64;
   llvm::PointerType *const ptr;
   Type *const voidType;
+  /// Of each product of a warpgroup its number, and what it does to registers.
+  llvm::DenseMap<const Value *, std::pair<uint32_t, uint32_t>> products;
   /// Parameters that are tensor maps.
   llvm::SmallPtrSet<const Value *, 4> tensorMaps;
 

@@ -19,6 +19,7 @@
 #include "KernelErrors.h"
 #include "MathEmitter.h"
 #include "MemorySpaces.h"
+#include "ProductRegisters.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/MathExtras.h"
@@ -215,6 +216,8 @@ Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
   replaceShared(context);
   if (options.withStatistics)
     countInstructions(context);
+  if (tables.hasWarpgroups && options.checksRaces)
+    watchProductRegisters(context);
   rewriteInstructions(context);
   if (!errors.empty())
     return nullptr;

@@ -71,7 +71,9 @@ static void findWaits(const Function &function, KernelTables &tables) {
     auto *call = dyn_cast<CallInst>(&instruction);
     StringRef called = getCalledName(instruction);
     StringRef name = isa_and_nonnull<IntrinsicInst>(call) ? called : "";
-    tables.hasAgents |= called.contains("cp.async.bulk.") ||
+    bool multiplies = called.contains("wgmma.");
+    tables.hasWarpgroups |= multiplies || called.contains(".setmaxnreg.");
+    tables.hasAgents |= multiplies || called.contains("cp.async.bulk.") ||
                         called.contains("cp.async.mbarrier.");
     tables.hasPartialOrder |=
         name == "llvm.nvvm.bar.warp.sync" || name.ends_with(".count") ||

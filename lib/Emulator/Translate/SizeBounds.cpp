@@ -43,6 +43,11 @@ static void readAttributes(const Function &function, KernelTables &tables) {
   if (SmallVector<uint32_t> most = readSizes("nvvm.maxclusterrank");
       !most.empty())
     tables.maxClusterBlocks = most.front();
+  if (SmallVector<uint32_t> most = readSizes("nvvm.maxnreg"); !most.empty())
+    tables.maxRegisters = most.front();
+  if (SmallVector<uint32_t> least = readSizes("nvvm.minctasm");
+      !least.empty() && least.front() != 0)
+    tables.minBlocks = least.front();
   if (SmallVector<uint32_t> sizes = readSizes("nvvm.reqntid"); !sizes.empty()) {
     sizes.resize(3, 1); // what is left out is one
     for (auto [dim, size] : enumerate(sizes))

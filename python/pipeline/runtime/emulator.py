@@ -55,6 +55,7 @@ _ERRORS: dict[str, type[CheckError]] = {
     "deadlock": SynchronizationError,
     "inactive-lane": SynchronizationError,
     "mbarrier": SynchronizationError,
+    "registers": SynchronizationError,
 }
 
 
