@@ -18,6 +18,7 @@
 #include "Analysis/Index/ThreadEvaluator.h"
 #include "Transforms/Loops/ParallelLoops.h"
 #include "workgroup/Analysis/ThreadAccess.h"
+#include "workgroup/Analysis/Uniformity.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::workgroup {

@@ -23,6 +23,7 @@
 #include "TensorCopyLowering.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "Transforms/Utils/ConservativeBarriers.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -152,19 +153,52 @@ static bool areIndependent(const Copy &first, const Copy &second) {
          !mayAlias(first.source, second.target);
 }
 
-/// The length of the run of independent copies at the start of `copies`, with
-/// nothing but address arithmetic between them.
+/// True if `op` and what is in it read nothing that `copies` write, write
+/// nothing, and order nothing.
+static bool isBeside(Operation *op, ArrayRef<Copy> copies) {
+  auto touches = [&](const MemoryEffects::EffectInstance &effect) {
+    return !effect.getValue() || llvm::any_of(copies, [&](const Copy &copy) {
+      return mayAlias(copy.target, effect.getValue());
+    });
+  };
+  WalkResult result = op->walk([&](Operation *nested) {
+    bool isOfRegions = nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+                       !isa<MemoryEffectOpInterface>(nested);
+    if (isTransparent(nested) || isOfRegions)
+      return WalkResult::advance();
+    if (getOpKind(nested) != OpKind::Access ||
+        hasOtherEffects<MemoryEffects::Read>(nested))
+      return WalkResult::interrupt();
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    cast<MemoryEffectOpInterface>(nested).getEffects(effects);
+    return llvm::any_of(effects, touches) ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+/// True if `next` is reached from `last`, both by the whole block, past nothing
+/// but address arithmetic and, if threads do all copies, reads of what no copy
+/// of `run` writes.
+static bool isReached(const Copy &next, const Copy &last, ArrayRef<Copy> run) {
+  bool mayRead = !isByTMA(next) && llvm::none_of(run, isByTMA);
+  Operation *op = last.op->getNextNode();
+  while (op && op != next.op &&
+         (isTransparent(op) || (mayRead && isBeside(op, run))))
+    op = op->getNextNode();
+  return op == next.op && next.isCooperative;
+}
+
+/// The length of the run of independent copies at the start of `copies`.
 static size_t getRunLength(ArrayRef<Copy> copies) {
   size_t length = 1;
   if (!copies.front().isCooperative)
     return length;
   for (; length < std::min(copies.size(), kMaxRunLength); ++length) {
     const Copy &next = copies[length];
-    Operation *op = copies[length - 1].op->getNextNode();
-    while (op && op != next.op && isTransparent(op))
-      op = op->getNextNode();
-    if (op != next.op || !next.isCooperative ||
-        !llvm::all_of(copies.take_front(length), [&](const Copy &earlier) {
+    ArrayRef<Copy> run = copies.take_front(length);
+    if (!isReached(next, copies[length - 1], run) ||
+        !llvm::all_of(run, [&](const Copy &earlier) {
           return areIndependent(earlier, next);
         }))
       break;

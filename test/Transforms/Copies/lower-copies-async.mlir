@@ -115,6 +115,38 @@ gpu.module @runs {
   }
 }
 
+// Loads from elsewhere, in branches too, leave a run as it is; one from a target does not.
+// CHECK-LABEL: gpu.func @reads_between
+// CHECK:         nvgpu.device_async_copy
+// CHECK-NOT:     nvgpu.device_async_wait
+// CHECK:         memref.load {{.+}} : memref<64xf32>
+// CHECK-NOT:     nvgpu.device_async_wait
+// CHECK:         nvgpu.device_async_copy
+// CHECK:         nvgpu.device_async_wait
+// CHECK:         memref.load {{.+}}#gpu.address_space<workgroup>>
+// CHECK:         nvgpu.device_async_copy
+// CHECK:         nvgpu.device_async_wait
+gpu.module @reads_between {
+  gpu.func @reads_between(%a: memref<64xf32>, %b: memref<64xf32>, %out: memref<64xf32>, %i: index, %p: i1)
+      workgroup(%u: memref<64xf32, #wg>, %v: memref<64xf32, #wg>, %w: memref<64xf32, #wg>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    memref.copy %a, %u : memref<64xf32> to memref<64xf32, #wg>
+    %zero = arith.constant 0.0 : f32
+    %x = scf.if %p -> f32 {
+      %loaded = memref.load %b[%i] : memref<64xf32>
+      scf.yield %loaded : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    memref.copy %b, %v : memref<64xf32> to memref<64xf32, #wg>
+    %y = memref.load %u[%i] : memref<64xf32, #wg>
+    memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    %z = arith.addf %x, %y : f32
+    memref.store %z, %out[%i] : memref<64xf32>
+    gpu.return
+  }
+}
+
 // None of these: two bytes, elements whose bytes are not known, conversions, no
 // common direction, fills, other memories, a function's argument of unknown memory,
 // single threads.
