@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
+#include "AccessMasks.h"
 #include "AccessPointers.h"
 #include "AccessWhole.h"
 #include "Analysis/Program/OpEffects.h"
@@ -180,9 +181,7 @@ bool AccessCollector::visitElements(Operation *op) {
 static AccessShape getMaskedShape(ValueRange indices, Value mask) {
   AccessShape shape = AccessShape::ofElement(indices);
   shape.setMasked();
-  if (auto create = mask.getDefiningOp<vector::CreateMaskOp>())
-    if (create.getType().getRank() == 1)
-      shape.kept = create.getOperands().front();
+  shape.kept = getMaskParts(mask).count;
   return shape;
 }
 

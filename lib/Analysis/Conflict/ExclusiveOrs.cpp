@@ -93,6 +93,14 @@ static bool isExclusiveOr(const Atom *atom) {
          atom->operands.size() == 2;
 }
 
+/// True if an exclusive or is part of `form`.
+static bool hasExclusiveOr(const Form &form) {
+  return llvm::any_of(form.terms, [](auto term) {
+    return isExclusiveOr(term.first) ||
+           llvm::any_of(term.first->operands, hasExclusiveOr);
+  });
+}
+
 /// The exclusive or that `form` is.
 static const Atom *getMixture(const Form &form) {
   bool isOne = form.constant == 0 && form.terms.size() == 1 &&
@@ -125,7 +133,7 @@ void ExclusiveOrs::addUpper(const Form &first, const Form &second,
 /// in any case.
 void ExclusiveOrs::learnMixture(const Atom *first, const Atom *second) {
   std::optional<int64_t> above;
-  const Form *upper = nullptr, *otherUpper = nullptr;
+  const Form *upper = nullptr, *otherUpper = nullptr, *ofUpper = nullptr;
   for (unsigned key = 0; key < 4; ++key) {
     const Form &ofFirst = first->operands[key % 2];
     const Form &ofSecond = second->operands[key / 2];
@@ -144,9 +152,18 @@ void ExclusiveOrs::learnMixture(const Atom *first, const Atom *second) {
     above = std::max(*bound, *other);
     upper = &lhs;
     otherUpper = &rhs;
+    ofUpper = &ofFirst;
   }
-  if (above && openedAbove.insert({first, second}).second)
-    addUpper(*upper, *otherUpper, *above);
+  if (!above || !openedAbove.insert({first, second}).second)
+    return;
+  addUpper(*upper, *otherUpper, *above);
+  // A key of such bits may be the same because of them.
+  constexpr unsigned kMaxBits = 4;
+  if (!hasExclusiveOr(*ofUpper))
+    return;
+  std::optional<int64_t> end = getBound(system.bounds[0].get(*upper));
+  for (unsigned bit = 1; bit <= kMaxBits && end && *above << bit < *end; ++bit)
+    addUpper(*upper, *otherUpper, *above << bit);
 }
 
 /// An exclusive or of the thread `side` is `sum` of the other one, or up to

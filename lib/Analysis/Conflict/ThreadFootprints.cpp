@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Access/AccessMasks.h"
 #include "Analysis/Index/SymbolicTranslator.h"
 #include "ThreadConflictQuery.h"
 #include "ThreadConflicts.h"
@@ -264,6 +265,9 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));
+  if (Value mask = getMaskOf(access.op))
+    for (Value condition : getMaskParts(mask).conditions)
+      conditions.push_back(index.getCondition(condition));
   SmallVector<AccessFootprint::Bound, 0> bounds = footprint.bounds;
   if (isInBounds)
     llvm::append_range(bounds, footprint.lastBounds);

@@ -98,3 +98,61 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A condition that is in all of a mask is one of the access: of eight rows, a
+// block writes the first four.
+
+gpu.module @kernels {
+  gpu.func @rows_of_blocks(%out: memref<64x37xf32>, %v: vector<4xf32>) kernel
+      attributes {known_block_size = array<i32: 80, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %c10 = arith.constant 10 : index
+    %c37 = arith.constant 37 : index
+    %b = gpu.block_id x
+    %t = gpu.thread_id x
+    %row = arith.divui %t, %c10 : index
+    %part = arith.remui %t, %c10 : index
+    %column = arith.muli %part, %c4 : index
+    %left = arith.subi %c37, %column : index
+    %columns = vector.create_mask %left : vector<4xi1>
+    %is_own = arith.cmpi ult, %row, %c4 : index
+    %rows = vector.broadcast %is_own : i1 to vector<4xi1>
+    %mask = arith.andi %rows, %columns : vector<4xi1>
+    %first = arith.muli %b, %c4 : index
+    %place = arith.addi %first, %row : index
+    vector.maskedstore %out[%place, %column], %mask, %v : memref<64x37xf32>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// The fifth is the first of the next block.
+
+gpu.module @kernels {
+  gpu.func @rows_of_others(%out: memref<64x37xf32>, %v: vector<4xf32>) kernel
+      attributes {known_block_size = array<i32: 80, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %c5 = arith.constant 5 : index
+    %c10 = arith.constant 10 : index
+    %c37 = arith.constant 37 : index
+    %b = gpu.block_id x
+    %t = gpu.thread_id x
+    %row = arith.divui %t, %c10 : index
+    %part = arith.remui %t, %c10 : index
+    %column = arith.muli %part, %c4 : index
+    %left = arith.subi %c37, %column : index
+    %columns = vector.create_mask %left : vector<4xi1>
+    %is_own = arith.cmpi ult, %row, %c5 : index
+    %rows = vector.broadcast %is_own : i1 to vector<4xi1>
+    %mask = arith.andi %columns, %rows : vector<4xi1>
+    %first = arith.muli %b, %c4 : index
+    %place = arith.addi %first, %row : index
+    // expected-warning @below {{possible data race on global memory}}
+    // expected-note @below {{}}
+    vector.maskedstore %out[%place, %column], %mask, %v : memref<64x37xf32>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}

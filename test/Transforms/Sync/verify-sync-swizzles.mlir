@@ -180,4 +180,27 @@ gpu.module @m {
     memref.store %x, %v[%second] : memref<128xi32, #gpu.address_space<workgroup>>
     gpu.return
   }
+
+  // The key is of the row and of a bit of the column above that of the key, which the columns have in common.
+  gpu.func @folded(%x: f32) workgroup(%v: memref<32x64xf32, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %c2048 = arith.constant 2048 : index
+    %t = gpu.thread_id x
+    scf.for %i = %t to %c2048 step %c16 {
+      %column = arith.remui %i, %c64 : index
+      %row = arith.divui %i, %c64 : index
+      %half = arith.divui %column, %c32 : index
+      %mixed = arith.xori %row, %half : index
+      %bit = arith.remui %mixed, %c2 : index
+      %key = arith.muli %bit, %c4 : index
+      %place = arith.xori %column, %key : index
+      memref.store %x, %v[%row, %place] : memref<32x64xf32, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
 }
