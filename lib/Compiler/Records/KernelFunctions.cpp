@@ -59,6 +59,24 @@ static bool sumsProducts(linalg::LinalgOp op) {
       });
 }
 
+/// The parallel loops that the image goes along in strides, with a window of
+/// one tap, which is no loop any more: `inferConvolutionDims` has them nowhere.
+static SmallVector<unsigned, 2> findStridedLoops(linalg::LinalgOp op) {
+  SmallVector<unsigned, 2> loops;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (AffineExpr index : maps.front().getResults()) {
+    auto product = dyn_cast<AffineBinaryOpExpr>(index);
+    if (!product || product.getKind() != AffineExprKind::Mul)
+      continue;
+    auto loop = dyn_cast<AffineDimExpr>(product.getLHS());
+    if (loop && !maps[1].isFunctionOfDim(loop.getPosition()) &&
+        op.getIteratorTypesArray()[loop.getPosition()] ==
+            utils::IteratorType::parallel)
+      loops.push_back(loop.getPosition());
+  }
+  return loops;
+}
+
 /// The loops of a convolution as those of a contraction: pixels are its rows,
 /// features its columns.
 static std::optional<ContractionRecord>
@@ -67,14 +85,15 @@ describeConvolution(linalg::LinalgOp op) {
       linalg::inferConvolutionDims(op);
   if (failed(dims) || !sumsProducts(op))
     return std::nullopt;
+  SmallVector<unsigned, 2> pixels = llvm::to_vector<2>(dims->outputImage);
+  llvm::append_range(pixels, findStridedLoops(op));
   auto join = [](ArrayRef<unsigned> first, ArrayRef<unsigned> second) {
     std::vector<unsigned> loops = toVector(first);
     llvm::append_range(loops, second);
     llvm::sort(loops);
     return loops;
   };
-  return ContractionRecord{toVector(dims->depth),
-                           join(dims->batch, dims->outputImage),
+  return ContractionRecord{toVector(dims->depth), join(dims->batch, pixels),
                            toVector(dims->outputChannel),
                            join(dims->filterLoop, dims->inputChannel)};
 }

@@ -106,7 +106,8 @@ class Convolution:
             row = op.rows[loop]
             assert row is not None
             block[row] = size
-        steps = self._steps(op, self.matrix_step_bytes if is_matrix else self.step_bytes)
+        step_bytes = self.matrix_step_bytes if is_matrix else self.step_bytes
+        steps = self._steps_that_fit(op, best, step_bytes, target)
         slots = self._slots(op, best, steps, target)
         return Tile(tuple(block), best.threads, steps, slots=slots)
 
@@ -135,7 +136,18 @@ class Convolution:
             return self.flat_candidates
         return self.narrow_candidates if features <= 32 else self.candidates
 
-    def _steps(self, op: Op, step_bytes: int) -> tuple[int, ...]:
+    def _steps_that_fit(
+        self, op: Op, candidate: Candidate, step_bytes: int, target: Target
+    ) -> tuple[int, ...]:
+        """Return the steps along the sums, less of them than else if memory is too small."""
+        products = self.products
+        while True:
+            steps = self._steps(op, step_bytes, products)
+            if products == 1 or _tile_bytes(op, candidate, steps) <= target.shared_bytes:
+                return steps
+            products //= 2
+
+    def _steps(self, op: Op, step_bytes: int, products: int) -> tuple[int, ...]:
         """Return the steps along the sums: all of the inner loops, as far as products go.
 
         Loops of the window are taken whole, or tap by tap.
@@ -143,8 +155,8 @@ class Convolution:
         channels = step_bytes * 8 // op.inputs[0].bits
         last = op.sums[-1]
         is_near = last == op.inputs[0].fastest_loop and op.extent(last) >= channels
-        fits = op.extent(last) % channels and op.extent(last) <= self.products
-        left = channels if is_near and not fits else self.products
+        fits = op.extent(last) % channels and op.extent(last) <= products
+        left = channels if is_near and not fits else products
         steps = []
         for loop in reversed(op.sums):
             extent, step = op.extent(loop), 1
@@ -208,6 +220,19 @@ class Depthwise:
             assert row is not None
             block[row] = size
         return Tile(tuple(block), self.threads)
+
+
+def _tile_bytes(op: Op, candidate: Candidate, steps: Sequence[int]) -> int:
+    """Return the workgroup memory of windows and filters for a step of the sums.
+
+    If that is all of them, the last loop is filled up, as `workgroup-stage-operands` does.
+    """
+    *outer, last = steps
+    if _count(op, op.sums, steps) == 1:
+        whole = 16 if last > 4 else 4
+        last = -(-last // whole) * whole
+    image, filters = (operand.bits for operand in op.inputs[:2])
+    return prod(outer) * last * (candidate.pixels * image + candidate.features * filters) // 8
 
 
 def _fill(op: Op, loops: Sequence[int], points: int) -> tuple[int, ...]:

@@ -94,6 +94,22 @@ def test_chips() -> None:
         check(SMALL, module)
 
 
+# All products in a step, filled up to 96, are more than the memory of sm_75.
+FAR = Convolution(
+    *(1, (9, 2), 8, 33, (3, 2), (2, 2), (1, 1)), groups=3, channels_last=False, is_dynamic=True
+)
+# Windows of one tap in strides: of what is left, no index has a tap.
+STRIDED = replace(SMALL, windows=(3, 1), strides=(1, 2), is_dynamic=True)
+DEEP = Convolution(1, (5, 2), 1, 1, (3, 1), (1, 2), (2, 2), groups=3, is_dynamic=True, adds=True)
+
+
+@pytest.mark.parametrize("chip", ["sm_75", "sm_90a"])
+@pytest.mark.parametrize("convolution", [FAR, STRIDED, DEEP], ids=["far", "strided", "deep"])
+def test_tiles_fit(convolution: Convolution, chip: str) -> None:
+    """Tiles that are chosen have constant bounds, and fit into the memory of the chip."""
+    check(convolution, pipeline.compile(convolution.text(), chip=chip))
+
+
 @pytest.mark.parametrize("convolution", [RESNET, HALF], ids=["f32", "f16"])
 def test_quality(convolution: Convolution) -> None:
     """No matrix of windows, no accumulator in memory, copies of 16 bytes, no spilled register."""
