@@ -95,3 +95,13 @@ def test_each_wish_has_its_test() -> None:
     for number, name, path in rows:
         assert name.startswith(f"test_wish_{int(number):02}_")
         assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize("command", ["compile", "run", "check", "inspect"])
+def test_each_option_is_explained(command: str) -> None:
+    words = [sys.executable, "-m", "pipeline", command, "--help"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"--[a-z][a-z-]+", told)) - {"--help"}
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert options
+    assert [option for option in sorted(options) if option not in page] == []
