@@ -19,7 +19,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/OptimizeForNVVM.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "workgroup/Passes.h"
 
@@ -223,7 +222,6 @@ void buildMemoryPipeline(OpPassManager &pm,
 static void buildKernelLowering(OpPassManager &pm) {
   pm.addPass(createConvertNVGPUToNVVMPass());
   pm.addPass(createLegalizeForNVVMPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertNVVMToLLVMPass());

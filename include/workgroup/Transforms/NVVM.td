@@ -163,6 +163,8 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       read);
     - a `memref.expand_shape` that makes several dynamic dimensions of one becomes
       a `memref.reinterpret_cast` (upstream's `expand-strided-metadata` crashes);
+    - what views are made of becomes arithmetic and a `memref.reinterpret_cast`, by the patterns of
+      upstream's `expand-strided-metadata`, which need not look at anything else for that;
     - structured (linalg) operations that are the work of one thread become
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose

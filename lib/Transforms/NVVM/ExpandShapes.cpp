@@ -14,6 +14,8 @@
 #include "ExpandShapes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::workgroup {
 
@@ -79,8 +81,22 @@ private:
 };
 } // namespace
 
-void populateExpandShapePatterns(RewritePatternSet &patterns) {
-  patterns.add<ReinterpretExpansion>(patterns.getContext());
+LogicalResult expandViews(ArrayRef<Operation *> scopes) {
+  SmallVector<Operation *> views;
+  for (Operation *scope : scopes)
+    scope->walk([&](Operation *op) {
+      if (isa<ViewLikeOpInterface, memref::ExtractStridedMetadataOp,
+              memref::ExtractAlignedPointerAsIndexOp>(op))
+        views.push_back(op);
+    });
+  if (views.empty())
+    return success();
+  RewritePatternSet patterns(views.front()->getContext());
+  patterns.add<ReinterpretExpansion>(patterns.getContext(), /*benefit=*/2);
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return applyOpPatternsGreedily(views, std::move(patterns), config);
 }
 
 } // namespace mlir::workgroup

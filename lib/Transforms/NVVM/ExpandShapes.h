@@ -20,9 +20,12 @@
 
 namespace mlir::workgroup {
 
-/// Adds a pattern by which a `memref.expand_shape` that makes several dynamic
-/// dimensions of one becomes a `memref.reinterpret_cast`.
-void populateExpandShapePatterns(RewritePatternSet &patterns);
+/// Takes offsets, sizes and strides of the views in `scopes` into arithmetic,
+/// by the patterns of upstream's `expand-strided-metadata`, which looks at all
+/// operations and simplifies all regions for that; but for a
+/// `memref.expand_shape` that makes several dynamic dimensions of one, which
+/// becomes a `memref.reinterpret_cast` here.
+LogicalResult expandViews(ArrayRef<Operation *> scopes);
 
 } // namespace mlir::workgroup
 

@@ -450,7 +450,6 @@ static RewritePatternSet makePatterns(MLIRContext *context) {
   populateNarrowFloatPatterns(patterns);
   populateAtomicUpdatePatterns(patterns);
   populatePrintPatterns(patterns);
-  populateExpandShapePatterns(patterns);
   populateExpandMathPatterns(patterns);
   affine::populateAffineExpandIndexOpsPatterns(patterns);
   return patterns;
@@ -465,7 +464,8 @@ LogicalResult legalizeForNVVM(Operation *root) {
     return failure();
   widenFloats(root); // of structured operations
   expandMatrixElementwise(root, rewriter);
-  if (failed(apply(scopes, makePatterns(root->getContext()))) ||
+  if (failed(expandViews(scopes)) ||
+      failed(apply(scopes, makePatterns(root->getContext()))) ||
       failed(verifyLegal(root, scopes)))
     return failure();
   for (Operation *scope : scopes)

@@ -13,7 +13,8 @@ gpu.module @buffers {
   // CHECK-SAME:              %[[B:[^:]+]] : memref<8xf32, #gpu.address_space<workgroup>> {llvm.align = 128 : i64},
   // CHECK-SAME:              %{{[^:]+}} : memref<3xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
   // CHECK-SAME:    private(%{{[^:]+}} : memref<2xf32, #gpu.address_space<private>>) kernel
-  // CHECK:         memref.subview %[[B]][4] [4] [1] : memref<8xf32, #gpu.address_space<workgroup>> to memref<4xf32, strided<[1], offset: 4>, #gpu.address_space<workgroup>>
+  // CHECK:         %[[BASE:[^,]+]], %{{.*}} = memref.extract_strided_metadata %[[B]] : memref<8xf32, #gpu.address_space<workgroup>>
+  // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [4], sizes: [4], strides: [1] : memref<f32, #gpu.address_space<workgroup>> to memref<4xf32, strided<[1], offset: 4>, #gpu.address_space<workgroup>>
   gpu.func @attributions(%value: f32, %i: index)
       workgroup(%a: memref<4xf32, 3>,
                 %b: memref<8xf32, #nvvm.memory_space<shared>> {llvm.align = 128 : i64},
@@ -361,7 +362,8 @@ gpu.module @expansion {
   }
 
   // CHECK-LABEL: gpu.func @one_extent_each
-  // CHECK:         memref.expand_shape
+  // CHECK:         memref.reinterpret_cast %{{.*}} : memref<f32> to memref<?x4x2x?xf32>
+  // CHECK-NOT:     expand_shape
   gpu.func @one_extent_each(%m: memref<?x?xf32>, %a: index, %b: index, %i: index, %v: f32) kernel {
     %view = memref.expand_shape %m [[0, 1], [2, 3]] output_shape [%a, 4, 2, %b] : memref<?x?xf32> into memref<?x4x2x?xf32>
     memref.store %v, %view[%i, %i, %i, %i] : memref<?x4x2x?xf32>
