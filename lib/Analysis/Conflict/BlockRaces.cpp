@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockRaces.h"
+#include "RolledFootprint.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,6 +43,7 @@ private:
   bool canRace(unsigned first, unsigned second) const;
   void classify();
   Constants getConstants(unsigned access) const;
+  const std::optional<Footprint> &getRolled(const AccessClass &known);
   bool mayMeet(const Footprint &first, const Footprint &second);
   std::optional<std::set<Constants>> findMeeting(const AccessClass &first,
                                                  const AccessClass &second);
@@ -55,6 +57,7 @@ private:
   ThreadConflicts &conflicts;
   PairRelation relation;
   std::vector<AccessClass> classes;
+  std::map<const AccessClass *, std::optional<Footprint>> rolled;
   /// By the operations.
   llvm::MapVector<std::pair<Operation *, Operation *>, BlockRace> races;
   /// What one kernel may ask for.
@@ -177,55 +180,18 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
-/// Steps from the least of `numbers` on that lead to all of them, and no other:
-/// along columns and along rows, say, of accesses that were unrolled. Steps of
-/// one, if there are no others.
-static SmallVector<std::pair<int64_t, int64_t>, 4>
-findSteps(std::set<int64_t> numbers) {
-  SmallVector<std::pair<int64_t, int64_t>, 4> steps; // how many, how long
-  int64_t distance = *numbers.rbegin() - *numbers.begin();
-  size_t numPlaces = 1, numNumbers = numbers.size();
-  while (numbers.size() > 1) {
-    int64_t least = *numbers.begin();
-    int64_t length = *std::next(numbers.begin()) - least, count = 1;
-    while (numbers.count(least + count * length))
-      ++count;
-    std::set<int64_t> starts;
-    while (!numbers.empty()) {
-      int64_t start = *numbers.begin();
-      starts.insert(start);
-      for (int64_t i = 0; i < count; ++i)
-        numbers.erase(start + i * length);
-    }
-    steps.emplace_back(count, length);
-    numPlaces *= count;
-    numbers = std::move(starts);
+/// A footprint that contains those of all members; nothing if they are too far
+/// apart.
+const std::optional<Footprint> &
+BlockRaceFinder::getRolled(const AccessClass &known) {
+  auto [it, isNew] = rolled.try_emplace(&known);
+  if (isNew) {
+    SmallVector<const Footprint *> copies;
+    for (unsigned member : known.members)
+      copies.push_back(&conflicts.getFootprint(member));
+    it->second = rollUp(conflicts.getIndex(), copies);
   }
-  if (numPlaces != numNumbers)
-    steps.assign(1, {distance + 1, 1});
-  return steps;
-}
-
-/// A footprint that contains those with `constants`; nothing if they are too
-/// far apart.
-static std::optional<Footprint>
-getHull(const Footprint &footprint,
-        const std::set<SmallVector<int64_t, 2>> &constants) {
-  constexpr int64_t kMaxLength = int64_t(1) << 40;
-  Footprint hull = footprint;
-  for (auto [number, place] : llvm::enumerate(hull.coordinates)) {
-    std::set<int64_t> numbers;
-    for (const SmallVector<int64_t, 2> &constant : constants)
-      numbers.insert(constant[number]);
-    int64_t length;
-    if (llvm::SubOverflow(*numbers.rbegin(), *numbers.begin(), length) ||
-        length > kMaxLength)
-      return std::nullopt;
-    place.constant = *numbers.begin();
-    for (auto [count, stride] : findSteps(std::move(numbers)))
-      hull.box.push_back({count, stride, unsigned(number)});
-  }
-  return hull;
+  return it->second;
 }
 
 bool BlockRaceFinder::mayMeet(const Footprint &first, const Footprint &second) {
@@ -239,14 +205,14 @@ std::optional<std::set<BlockRaceFinder::Constants>>
 BlockRaceFinder::findMeeting(const AccessClass &first,
                              const AccessClass &second) {
   std::set<Constants> lhs, rhs, differences, meeting;
+  const std::optional<Footprint> &left = getRolled(first);
+  const std::optional<Footprint> &right = getRolled(second);
+  if (left && right && !mayMeet(*left, *right))
+    return meeting;
   for (unsigned member : first.members)
     lhs.insert(getConstants(member));
   for (unsigned member : second.members)
     rhs.insert(getConstants(member));
-  std::optional<Footprint> left = getHull(first.footprint, lhs);
-  std::optional<Footprint> right = getHull(second.footprint, rhs);
-  if (left && right && !mayMeet(*left, *right))
-    return meeting;
   for (const Constants &from : lhs)
     for (const Constants &to : rhs)
       if (differences.size() <= kMaxQuestions)

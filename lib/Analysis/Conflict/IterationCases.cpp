@@ -118,8 +118,11 @@ std::optional<Conflict> IterationCases::decide(const Footprint &first,
   if (!loop)
     return std::nullopt;
   PairRelation rest = relation;
-  if (rest.carrier == loop)
+  if (rest.carrier == loop) { // which iterations is settled
     rest.carrier = nullptr;
+    rest.least = PairRelation().least;
+    rest.most = PairRelation().most;
+  }
   Conflict found;
   int64_t number = *getNumTried(loop) - isTested(loop);
   for (auto [one, other] : getPairs(loop, *getNumTried(loop), relation)) {
@@ -131,6 +134,8 @@ std::optional<Conflict> IterationCases::decide(const Footprint &first,
     Conflict conflict = nested ? *nested : decideCase(lhs, rhs, rest);
     if (conflict.kind == Conflict::Certain && std::max(one, other) < number)
       return conflict;
+    if (conflict && isAnyEnough)
+      return getPossible(std::move(conflict));
     if (conflict)
       found = getPossible(std::move(conflict));
   }

@@ -30,8 +30,9 @@ public:
                                              const SymbolicFootprint &,
                                              const PairRelation &)>;
 
-  IterationCases(SymbolicIndex &index, Decide decideCase)
-      : index(index), decideCase(decideCase) {}
+  /// If `isAnyEnough`, the first conflict is the answer, certain or not.
+  IterationCases(SymbolicIndex &index, Decide decideCase, bool isAnyEnough)
+      : index(index), decideCase(decideCase), isAnyEnough(isAnyEnough) {}
 
   /// The conflict of `first` and `second`; nothing if there is no such loop, or
   /// too many iterations.
@@ -50,6 +51,7 @@ private:
 
   SymbolicIndex &index;
   Decide decideCase;
+  bool isAnyEnough;
   unsigned numCases = 0;
 };
 

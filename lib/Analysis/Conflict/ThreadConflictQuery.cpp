@@ -343,15 +343,9 @@ Conflict ThreadConflictQuery::decide() {
   if (cannotBeEqual())
     return conflict;
   conflict = solve(std::nullopt);
-  if (conflict.kind != Conflict::Possible)
-    return conflict;
-  if (isSeparateByDifferences())
-    return Conflict();
-  // Arithmetic that is not linear becomes numbers for given threads.
-  for (auto meeting : meetings)
-    if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
-      return found;
-  return conflict;
+  return conflict.kind == Conflict::Possible
+             ? decideByThreads(std::move(conflict))
+             : conflict;
 }
 
 } // namespace mlir::workgroup

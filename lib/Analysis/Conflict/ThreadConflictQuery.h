@@ -58,7 +58,12 @@ private:
                  bool isRational = false);
   struct Mixture;
   std::optional<Mixture> getMixture();
-  bool isSeparateByDifferences();
+  struct Differences;
+  Differences findDifferences(const Mixture &mixture);
+  bool isSeparate(const Mixture &mixture, const Differences &known);
+  bool isSeparateByDifferences(const Mixture &mixture);
+  /// `conflict`, which is possible, by looking at threads.
+  Conflict decideByThreads(Conflict conflict);
   bool isSeparateByThreads(const Mixture &mixture);
   std::vector<ThreadTables::Table> getTraits(const Footprint &footprint);
   std::optional<ThreadCoordinates> getCoordinates(const Footprint &footprint,

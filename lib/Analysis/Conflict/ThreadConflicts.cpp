@@ -47,6 +47,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
   for (const ThreadAccess &access : accesses.getAccesses())
     whenOf.push_back(makeFootprint(access, anywhere));
   makeExtents();
+  groupCopies();
   auto getOne = [&](unsigned access) -> const Footprint & {
     return getFootprint(access);
   };
@@ -63,9 +64,12 @@ ConflictMeans ThreadConflicts::getMeans() {
 // Answers
 //===----------------------------------------------------------------------===//
 
+/// The conflict of two footprints; if any is enough, it need not be certain
+/// where threads do meet.
 Conflict ThreadConflicts::decide(const Footprint &first,
                                  const Footprint &second,
-                                 const PairRelation &relation) {
+                                 const PairRelation &relation,
+                                 bool isAnyEnough) {
   Conflict conflict =
       ThreadConflictQuery(getMeans(), first, second, relation).decide();
   if (conflict.kind != Conflict::Possible)
@@ -77,7 +81,23 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   bool isApart = takeIterations(lhs, rhs, rest) &&
                  !ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
   return isApart ? Conflict()
-                 : decideByIterations(first, second, relation, conflict);
+                 : decideByIterations(first, second, relation, conflict,
+                                      isAnyEnough);
+}
+
+/// The conflict of `first` and `second`, of given iterations. Those of many
+/// iterations are as far apart as others were, of these or other footprints.
+Conflict ThreadConflicts::decideCase(const Footprint &first,
+                                     const Footprint &second,
+                                     const PairRelation &relation) {
+  unsigned lhs = intern(first), rhs = intern(second);
+  auto [left, right] = getTwins(lhs, rhs);
+  auto [it, isNew] = cases.try_emplace(getKey(left, right, relation));
+  if (isNew)
+    it->second = ThreadConflictQuery(getMeans(), footprints[left],
+                                     footprints[right], relation)
+                     .decide();
+  return move(it->second, lhs, left);
 }
 
 /// The conflict of `first` and `second`, which is `conflict` as far as is known
@@ -85,13 +105,14 @@ Conflict ThreadConflicts::decide(const Footprint &first,
 Conflict ThreadConflicts::decideByIterations(const Footprint &first,
                                              const Footprint &second,
                                              const PairRelation &relation,
-                                             const Conflict &conflict) {
-  auto decideCase = [&](const Footprint &lhs, const Footprint &rhs,
-                        const PairRelation &rest) {
-    return ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
+                                             const Conflict &conflict,
+                                             bool isAnyEnough) {
+  auto decideOne = [&](const Footprint &lhs, const Footprint &rhs,
+                       const PairRelation &rest) {
+    return decideCase(lhs, rhs, rest);
   };
-  std::optional<Conflict> found =
-      IterationCases(index, decideCase).decide(first, second, relation);
+  std::optional<Conflict> found = IterationCases(index, decideOne, isAnyEnough)
+                                      .decide(first, second, relation);
   // Ends of loops, and branches, are not looked at in given iterations.
   bool isAny = relation.ends.empty() && relation.iterations.empty() &&
                relation.avoided.empty();
@@ -178,13 +199,31 @@ ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
 Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,
                                      const PairRelation &relation) {
   auto [left, right] = getTwins(first, second);
-  Conflict conflict = decideTwins(left, right, relation);
+  return move(decideTwins(left, right, relation), first, left);
+}
+
+/// `conflict` of the footprint `twin`, with the place of `footprint`.
+Conflict ThreadConflicts::move(Conflict conflict, unsigned footprint,
+                               unsigned twin) const {
   if (conflict.witness)
-    for (auto [place, own, twin] : llvm::zip_equal(
-             conflict.witness->coordinates, footprints[first].coordinates,
-             footprints[left].coordinates))
-      place += own.constant - twin.constant;
+    for (auto [place, own, other] : llvm::zip_equal(
+             conflict.witness->coordinates, footprints[footprint].coordinates,
+             footprints[twin].coordinates))
+      place += own.constant - other.constant;
   return conflict;
+}
+
+bool ThreadConflicts::canMeetOnce(unsigned first, unsigned second,
+                                  const PairRelation &relation) {
+  auto [left, right] = getTwins(first, second);
+  Key key = getKey(left, right, relation);
+  if (auto it = known.find(key); it != known.end())
+    return bool(it->second);
+  auto [it, isNew] = meeting.try_emplace(key, false);
+  if (isNew)
+    it->second = bool(decide(footprints[left], footprints[right], relation,
+                             /*isAnyEnough=*/true));
+  return it->second;
 }
 
 const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
@@ -264,12 +303,12 @@ bool ThreadConflicts::mayFind(unsigned first, unsigned second,
                               const PairRelation &relation) {
   if (isExcluded(first, second, relation))
     return false;
-  const ThreadAccess &lhs = accesses.getAccesses()[first];
-  const ThreadAccess &rhs = accesses.getAccesses()[second];
   // What threads cannot do both is no conflict, wherever it is.
-  return accesses.areComparable(lhs, rhs)
-             ? isPossible(footprintOf[first], footprintOf[second], relation)
-             : isPossible(whenOf[first], whenOf[second], relation);
+  if (!accesses.areComparable(accesses.getAccesses()[first],
+                              accesses.getAccesses()[second]))
+    return isPossible(whenOf[first], whenOf[second], relation);
+  return !areCopiesApart(first, second, relation) &&
+         isPossible(footprintOf[first], footprintOf[second], relation);
 }
 
 Conflict ThreadConflicts::find(unsigned first, unsigned second,
@@ -298,6 +337,18 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
                           : "they may be of different buffers that overlap";
   }
   return conflict;
+}
+
+bool ThreadConflicts::canMeet(unsigned first, unsigned second,
+                              const PairRelation &relation) {
+  if (isExcluded(first, second, relation))
+    return false;
+  if (!accesses.areComparable(accesses.getAccesses()[first],
+                              accesses.getAccesses()[second]))
+    return mayFind(first, second, relation) &&
+           canMeetOnce(whenOf[first], whenOf[second], relation);
+  return !areTilesApart(first, second, relation) &&
+         canMeetOnce(footprintOf[first], footprintOf[second], relation);
 }
 
 bool ThreadConflicts::mayBe(const PairRelation &relation) {

@@ -26,6 +26,7 @@
 #include "FootprintHulls.h"
 #include "PairRelation.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <deque>
 #include <map>
 
 namespace mlir::workgroup {
@@ -43,6 +44,10 @@ public:
   /// Whether the accesses number `first` and `second` may be of the same byte.
   /// Whether that is a race is another question: both may be reads.
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
+
+  /// Whether `find` finds that they may be. Not asked is whether it is certain,
+  /// which takes most of the time.
+  bool canMeet(unsigned first, unsigned second, const PairRelation &relation);
 
   /// False if a quick look shows that they are not: `find` may still find that.
   bool mayFind(unsigned first, unsigned second, const PairRelation &relation);
@@ -124,6 +129,9 @@ private:
   std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
   bool areApartAnyTime(unsigned first, unsigned second,
                        const PairRelation &relation);
+  bool areCopiesApart(unsigned first, unsigned second,
+                      const PairRelation &relation);
+  const std::optional<SymbolicFootprint> &getRolled(unsigned group);
   using Key = std::tuple<unsigned, unsigned, unsigned>;
   Key getKey(unsigned first, unsigned second, const PairRelation &relation);
   bool isExcluded(unsigned first, unsigned second,
@@ -132,6 +140,9 @@ private:
                   const PairRelation &relation);
   Conflict decideOnce(unsigned first, unsigned second,
                       const PairRelation &relation);
+  Conflict move(Conflict conflict, unsigned footprint, unsigned twin) const;
+  bool canMeetOnce(unsigned first, unsigned second,
+                   const PairRelation &relation);
   void doubtBounds(Conflict &conflict, unsigned first, unsigned second,
                    const PairRelation &relation);
   const Conflict &decideTwins(unsigned first, unsigned second,
@@ -139,10 +150,13 @@ private:
   Conflict decideByIterations(const SymbolicFootprint &first,
                               const SymbolicFootprint &second,
                               const PairRelation &relation,
-                              const Conflict &conflict);
+                              const Conflict &conflict, bool isAnyEnough);
+  Conflict decideCase(const SymbolicFootprint &first,
+                      const SymbolicFootprint &second,
+                      const PairRelation &relation);
   Conflict decide(const SymbolicFootprint &first,
-                  const SymbolicFootprint &second,
-                  const PairRelation &relation);
+                  const SymbolicFootprint &second, const PairRelation &relation,
+                  bool isAnyEnough = false);
   bool takeIterations(SymbolicFootprint &first, SymbolicFootprint &second,
                       PairRelation &relation);
   /// Bytes, or elements of the last coordinate, counted from a place that is
@@ -152,6 +166,7 @@ private:
     int64_t first = 0, last = 0;
   };
   void makeExtents();
+  void groupCopies();
 
   const ThreadAccesses &accesses;
   SymbolicIndex index;
@@ -162,7 +177,8 @@ private:
   SmallVector<unsigned, 0> footprintOf, whenOf;
   /// The footprint where all of it is in bounds.
   SmallVector<unsigned, 0> inBoundsOf;
-  std::vector<SymbolicFootprint> footprints;
+  /// They stay where they are when more are made.
+  std::deque<SymbolicFootprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
   /// The family of each footprint: a number that footprints share which differ
@@ -176,10 +192,21 @@ private:
   /// Two footprints by their families and distances.
   std::map<SmallVector<int64_t, 4>, std::pair<unsigned, unsigned>> twins;
   std::map<SmallVector<int64_t, 4>, bool> apartAnyTime;
+  /// Accesses by one value whose footprints differ by constants and conditions
+  /// only: the number of the group of each, the different footprints of each
+  /// group, and these as one.
+  SmallVector<unsigned, 0> copyGroupOf;
+  std::vector<SmallVector<unsigned, 0>> copyGroups;
+  std::map<unsigned, std::optional<SymbolicFootprint>> rolled;
+  std::map<Key, bool> apartCopies;
   std::optional<FootprintHulls> hulls;
   /// Whether two hulls, by number, are apart.
   std::map<Key, bool> apartHulls;
   std::map<Key, Conflict> known;
+  /// Where it was not asked what is certain.
+  std::map<Key, bool> meeting;
+  /// In iterations that are given.
+  std::map<Key, Conflict> cases;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
   ConflictEffort effort;

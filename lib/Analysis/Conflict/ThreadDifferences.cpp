@@ -47,6 +47,16 @@ struct ThreadConflictQuery::Mixture {
   }
 };
 
+/// The differences between the parts that follow from threads, of all pairs of
+/// them.
+struct ThreadConflictQuery::Differences {
+  /// The range, and the least distance from zero.
+  std::optional<int64_t> least, most, closest;
+  /// Two threads for each difference, by the distance from zero, that
+  /// iterations can make up for.
+  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> meetings;
+};
+
 std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
   if (firstOwn.size() != 1 || !tables || isOfTwoBlocks() ||
       !getReach(first, 0) || !getReach(second, 0))
@@ -84,13 +94,32 @@ std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
   return mixture;
 }
 
-/// The threads that `may` be there, by what they have in `table`.
-static std::map<int64_t, std::vector<unsigned>>
-groupThreads(const ThreadTables::Table &table, const std::vector<bool> &may) {
-  std::map<int64_t, std::vector<unsigned>> groups;
+namespace {
+/// Threads that have the same number.
+struct ThreadGroup {
+  int64_t number = 0;
+  SmallVector<unsigned, 4> threads;
+  /// A bit for each of their warps, of which a block has 32 at most.
+  uint32_t warps = 0;
+};
+} // namespace
+
+/// The threads that `may` be there, by what they have in `table`, in ascending
+/// order.
+static std::vector<ThreadGroup> groupThreads(const ThreadTables::Table &table,
+                                             const std::vector<bool> &may) {
+  std::vector<std::pair<int64_t, unsigned>> places;
   for (unsigned thread = 0; thread < table.size(); ++thread)
     if (may[thread])
-      groups[table[thread]].push_back(thread);
+      places.emplace_back(table[thread], thread);
+  llvm::sort(places);
+  std::vector<ThreadGroup> groups;
+  for (auto [number, thread] : places) {
+    if (groups.empty() || groups.back().number != number)
+      groups.push_back({number, {}, 0});
+    groups.back().threads.push_back(thread);
+    groups.back().warps |= uint32_t(1) << (thread / kWarpSize);
+  }
   return groups;
 }
 
@@ -108,49 +137,52 @@ ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
   return std::nullopt;
 }
 
-/// Goes through all pairs of threads of a mixture: true if they are separate
-/// for what is known of the differences between them, their range and how close
-/// they get to zero. Finds pairs that may meet, of different differences.
-bool ThreadConflictQuery::isSeparateByDifferences() {
-  constexpr size_t kMaxMeetings = 16;
-  if (effort.isExhausted())
-    return false;
-  std::optional<Mixture> known = getMixture();
-  if (!known)
-    return false;
-  const Mixture &mixture = *known;
-  std::optional<int64_t> least, most, closest;
-  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
+/// What the differences between all pairs of threads of a mixture are.
+ThreadConflictQuery::Differences
+ThreadConflictQuery::findDifferences(const Mixture &mixture) {
+  Differences found;
   auto lhs = groupThreads(mixture.first, mixture.mayFirst);
   auto rhs = groupThreads(mixture.second, mixture.maySecond);
-  for (auto &[left, firstThreads] : lhs) {
-    for (auto &[right, secondThreads] : rhs) {
-      auto pair = findPair(firstThreads, secondThreads);
-      if (!pair)
+  bool isOfOneWarp = relation.threads == PairRelation::OfOneWarp;
+  for (const ThreadGroup &left : lhs) {
+    for (const ThreadGroup &right : rhs) {
+      int64_t difference = left.number - right.number;
+      bool isApart = isOfOneWarp ? (left.warps & right.warps) == 0
+                                 : left.warps == right.warps &&
+                                       llvm::isPowerOf2_32(left.warps);
+      if (isApart && !isAnybody)
         continue;
-      int64_t difference = left - right;
-      least = std::min(least.value_or(difference), difference);
-      most = std::max(most.value_or(difference), difference);
-      closest = std::min(closest.value_or(std::abs(difference)),
-                         std::abs(difference));
-      if (mixture.canMeet(difference))
-        found.try_emplace({std::abs(difference), difference}, *pair);
+      // Of one warp, it may be the same thread.
+      bool canMeet = mixture.canMeet(difference);
+      bool isAsked = canMeet || isOfOneWarp;
+      std::optional<std::pair<unsigned, unsigned>> pair;
+      if (isAsked)
+        pair = findPair(left.threads, right.threads);
+      if (isAsked && !pair)
+        continue;
+      int64_t distance = std::abs(difference);
+      found.least = std::min(found.least.value_or(difference), difference);
+      found.most = std::max(found.most.value_or(difference), difference);
+      found.closest = std::min(found.closest.value_or(distance), distance);
+      if (canMeet)
+        found.meetings.try_emplace({distance, difference}, *pair);
     }
   }
-  if (found.empty())
-    return true;
-  meetings.clear();
-  for (auto &[_, meeting] : found)
-    if (meetings.size() < kMaxMeetings)
-      meetings.push_back(meeting);
+  return found;
+}
+
+/// True if iterations cannot make up for any of the differences that `known`
+/// tells of.
+bool ThreadConflictQuery::isSeparate(const Mixture &mixture,
+                                     const Differences &known) {
   System system(index, relation);
-  System::Row difference = system.makeVariable({least, most});
+  System::Row difference = system.makeVariable({known.least, known.most});
   System::Row negated;
   negated.add(difference, -1);
-  if (*closest > 0) {
+  if (*known.closest > 0) {
     System::Row above = difference, below = negated;
-    above.constant -= *closest;
-    below.constant -= *closest;
+    above.constant -= *known.closest;
+    below.constant -= *known.closest;
     system.addCases({{above}, {below}});
   }
   System::Row behind = difference;
@@ -167,7 +199,43 @@ bool ThreadConflictQuery::isSeparateByDifferences() {
   system.addIterations();
   bool isEmpty = system.solve() == System::Answer::Empty;
   effort.spent += system.getEffort();
-  return isEmpty || isSeparateByThreads(mixture);
+  return isEmpty;
+}
+
+/// Goes through all pairs of threads of a mixture: true if they are separate
+/// for what is known of the differences between them, their range and how close
+/// they get to zero. Finds pairs that may meet, of different differences.
+bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
+  constexpr size_t kMaxMeetings = 16;
+  Differences differences = findDifferences(mixture);
+  if (differences.meetings.empty())
+    return true;
+  meetings.clear();
+  for (auto &[_, meeting] : differences.meetings)
+    if (meetings.size() < kMaxMeetings)
+      meetings.push_back(meeting);
+  return isSeparate(mixture, differences);
+}
+
+Conflict ThreadConflictQuery::decideByThreads(Conflict conflict) {
+  std::optional<Mixture> mixture;
+  if (!effort.isExhausted())
+    mixture = getMixture();
+  if (mixture && isSeparateByDifferences(*mixture))
+    return Conflict();
+  // Arithmetic that is not linear becomes numbers for given threads. Some are
+  // tried before all that are not alike.
+  constexpr size_t kFirst = 2;
+  size_t numTried = mixture ? std::min(kFirst, meetings.size()) : 0;
+  for (auto meeting : ArrayRef(meetings).take_front(numTried))
+    if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
+      return found;
+  if (mixture && isSeparateByThreads(*mixture))
+    return Conflict();
+  for (auto meeting : ArrayRef(meetings).drop_front(numTried))
+    if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
+      return found;
+  return conflict;
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,7 @@
 
 #include "Analysis/Access/AccessMasks.h"
 #include "Analysis/Index/SymbolicTranslator.h"
+#include "RolledFootprint.h"
 #include "ThreadConflictQuery.h"
 #include "ThreadConflicts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -229,6 +230,56 @@ void ThreadConflicts::makeExtents() {
     extent.first = *range.min;
     extent.last = *range.max + *reach;
   }
+}
+
+/// Groups the accesses that unrolling makes of one.
+void ThreadConflicts::groupCopies() {
+  std::map<std::pair<const void *, unsigned>, unsigned> numbers;
+  DenseSet<std::pair<unsigned, unsigned>> known;
+  for (auto [access, footprint] :
+       llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
+    const void *value =
+        access.operand ? access.operand->get().getAsOpaquePointer() : nullptr;
+    auto [it, isNew] = numbers.try_emplace(
+        std::pair(value, anyTimeFamilies[footprint]), copyGroups.size());
+    if (isNew)
+      copyGroups.emplace_back();
+    copyGroupOf.push_back(it->second);
+    if (known.insert({it->second, footprint}).second)
+      copyGroups[it->second].push_back(footprint);
+  }
+}
+
+const std::optional<Footprint> &ThreadConflicts::getRolled(unsigned group) {
+  auto [it, isNew] = rolled.try_emplace(group);
+  if (isNew) {
+    SmallVector<const Footprint *> copies;
+    for (unsigned footprint : copyGroups[group])
+      copies.push_back(&footprints[footprint]);
+    it->second = rollUp(index, copies);
+  }
+  return it->second;
+}
+
+/// True if all copies of the one access are apart from all of the other one, as
+/// a quick look shows.
+bool ThreadConflicts::areCopiesApart(unsigned first, unsigned second,
+                                     const PairRelation &relation) {
+  constexpr size_t kFewPairs = 8; // where one more question saves little
+  // What is staged there is there to be read by others.
+  if (accesses.getAccesses()[first].space == MemorySpace::Workgroup)
+    return false;
+  unsigned left = copyGroupOf[first], right = copyGroupOf[second];
+  if (copyGroups[left].size() * copyGroups[right].size() < kFewPairs)
+    return false;
+  auto [it, isNew] =
+      apartCopies.try_emplace(getKey(left, right, relation), false);
+  if (isNew) {
+    const std::optional<Footprint> &lhs = getRolled(left);
+    const std::optional<Footprint> &rhs = getRolled(right);
+    it->second = lhs && rhs && !mayMeet(*lhs, *rhs, relation);
+  }
+  return it->second;
 }
 
 /// The operand that says whether `op` is executed at all; null for none.

@@ -167,16 +167,26 @@ bool AtomTable::isFree(Value value) const {
              : arguments.isChosen(value);
 }
 
-SymbolicForm AtomTable::makeOpaque(Value value) {
+/// What is different each time; `number` tells it from others.
+static Atom makeUnknown(unsigned number) {
   Atom atom;
-  if (!value) {
-    // Nothing is known of it, not even when it is the same.
-    atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
-    atom.isUnsteady = true;
-    atom.isInput = false;
-    atom.dim = atoms.size();
-    return ofAtom(std::move(atom));
-  }
+  atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
+  atom.isUnsteady = true;
+  atom.isInput = false;
+  atom.dim = number;
+  return atom;
+}
+
+SymbolicForm AtomTable::makeAny(int64_t count) {
+  Atom atom = makeUnknown(atoms.size());
+  atom.range = {0, count - 1};
+  return ofAtom(std::move(atom));
+}
+
+SymbolicForm AtomTable::makeOpaque(Value value) {
+  if (!value)
+    return ofAtom(makeUnknown(atoms.size()));
+  Atom atom;
   atom.value = value;
   atom.range = getTypeRange(value.getType());
   if (isNeverNegative(value))
@@ -228,14 +238,6 @@ SymbolicCondition AtomTable::isOne(SymbolicForm form) {
   return SymbolicCondition::of(SymbolicCondition::NonNegative, form);
 }
 
-SymbolicCondition AtomTable::getUnknown() {
-  SymbolicAtom atom;
-  atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
-  atom.isUnsteady = true;
-  atom.isInput = false;
-  atom.range = {0, 1};
-  atom.dim = atoms.size();
-  return isOne(ofAtom(std::move(atom)));
-}
+SymbolicCondition AtomTable::getUnknown() { return isOne(makeAny(2)); }
 
 } // namespace mlir::workgroup

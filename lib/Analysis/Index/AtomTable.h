@@ -39,6 +39,9 @@ public:
   /// A value of which nothing is known; if `value` is null, not even when it is
   /// the same.
   SymbolicForm makeOpaque(Value value);
+  /// A number from 0 to `count` - 1 of which nothing else is known, not even
+  /// when it is the same.
+  SymbolicForm makeAny(int64_t count);
   /// A condition of which nothing is known.
   SymbolicCondition getUnknown();
   /// When `form`, one or zero, is one.

@@ -35,6 +35,43 @@ SmallVector<unsigned> getSyncParents(const SyncProgram &program,
   return parents;
 }
 
+/// True if `parent` is around `node`.
+static bool isAround(const SyncProgram &program, unsigned parent,
+                     unsigned node) {
+  std::optional<unsigned> at = node;
+  while ((at = program.sequences[program.nodes[*at].sequence].parent))
+    if (*at == parent)
+      return true;
+  return false;
+}
+
+/// The innermost sequence around both nodes: those inside of a node have
+/// greater numbers than that around it.
+static unsigned getCommonSequence(const SyncProgram &program, unsigned lhs,
+                                  unsigned rhs) {
+  auto leave = [&](unsigned sequence) {
+    return program.nodes[*program.sequences[sequence].parent].sequence;
+  };
+  unsigned left = program.nodes[lhs].sequence;
+  unsigned right = program.nodes[rhs].sequence;
+  while (left != right)
+    left > right ? left = leave(left) : right = leave(right);
+  return left;
+}
+
+/// The place of the item of `sequence` that is `node` or contains it.
+static unsigned getPlace(const SyncProgram &program, unsigned sequence,
+                         unsigned node) {
+  while (program.nodes[node].sequence != sequence)
+    node = *program.sequences[program.nodes[node].sequence].parent;
+  return program.nodes[node].index;
+}
+
+bool isBefore(const SyncProgram &program, unsigned first, unsigned second) {
+  unsigned common = getCommonSequence(program, first, second);
+  return getPlace(program, common, first) < getPlace(program, common, second);
+}
+
 unsigned getSyncLevel(const SyncProgram &program, unsigned sequence) {
   unsigned level = 0;
   while (std::optional<unsigned> parent = program.sequences[sequence].parent) {
@@ -176,44 +213,16 @@ unsigned HazardPaths::enter(unsigned sequence, unsigned node) const {
   return program.nodes[node].index;
 }
 
-/// The sequences around a node, innermost first.
-static SmallVector<unsigned> getSequences(const SyncProgram &program,
-                                          unsigned node) {
-  SmallVector<unsigned> sequences{program.nodes[node].sequence};
-  for (unsigned parent : getSyncParents(program, node))
-    sequences.push_back(program.nodes[parent].sequence);
-  return sequences;
-}
-
-/// The place of the item of `sequence` that is `node` or contains it.
-static unsigned getPlace(const SyncProgram &program, unsigned sequence,
-                         unsigned node) {
-  while (program.nodes[node].sequence != sequence)
-    node = *program.sequences[program.nodes[node].sequence].parent;
-  return program.nodes[node].index;
-}
-
-unsigned HazardPaths::getCommonSequence() const {
-  SmallVector<unsigned> around = getSequences(program, hazard->to);
-  SmallDenseSet<unsigned> others(around.begin(), around.end());
-  SmallVector<unsigned> sequences = getSequences(program, hazard->from);
-  return *find_if(sequences,
-                  [&](unsigned sequence) { return others.contains(sequence); });
-}
-
 bool HazardPaths::hasPath() const {
   if (hazard->loop)
-    return is_contained(getSyncParents(program, hazard->from), *hazard->loop) &&
-           is_contained(getSyncParents(program, hazard->to), *hazard->loop);
-  // Branch regions exclude each other, and nothing comes before itself.
-  unsigned common = getCommonSequence();
-  return getPlace(program, common, hazard->from) <
-         getPlace(program, common, hazard->to);
+    return isAround(program, *hazard->loop, hazard->from) &&
+           isAround(program, *hazard->loop, hazard->to);
+  return isBefore(program, hazard->from, hazard->to);
 }
 
 void HazardPaths::walkFirstIteration() const {
   if (!hazard->loop) {
-    unsigned common = getCommonSequence();
+    unsigned common = getCommonSequence(program, hazard->from, hazard->to);
     unsigned last = getPlace(program, common, hazard->to);
     walkPoints(common, leave(hazard->from, common) + 1, last);
     return;
@@ -228,7 +237,7 @@ void HazardPaths::walkFirstIteration() const {
 
 void HazardPaths::walkSecondIteration() const {
   if (!hazard->loop) {
-    enter(getCommonSequence(), hazard->to);
+    enter(getCommonSequence(program, hazard->from, hazard->to), hazard->to);
     return;
   }
   unsigned body = program.nodes[*hazard->loop].parts.front();

@@ -84,8 +84,6 @@ private:
   unsigned enter(unsigned sequence, unsigned node) const;
   /// True if a path leads from the one step to the other.
   bool hasPath() const;
-  /// The innermost sequence that contains both steps.
-  unsigned getCommonSequence() const;
 
   const SyncProgram &program;
   Client client;
@@ -103,6 +101,11 @@ bool isMetInRegions(const SyncProgram &program, const SyncNode &branch,
 /// The node around `node`, the node around that, and so on.
 llvm::SmallVector<unsigned> getSyncParents(const SyncProgram &program,
                                            unsigned node);
+
+/// True if, within one iteration of the loops around both, `first` comes before
+/// `second`: nothing comes before itself, and regions of a branch exclude each
+/// other.
+bool isBefore(const SyncProgram &program, unsigned first, unsigned second);
 
 /// The number of loops around a sequence.
 unsigned getSyncLevel(const SyncProgram &program, unsigned sequence);

@@ -20,9 +20,9 @@
 namespace mlir::workgroup {
 
 /// What hazards are looked for: to choose among the barriers that are there; to
-/// add to them; to tell what they do not order; or to add waits and fences that
-/// asynchronous operations lack, of which only those that lack one are of use.
-enum class HazardUse { Elimination, Insertion, Verification, Waits };
+/// add to them; to tell what they do not order; or to add waits, or proxy
+/// fences, of which only those are looked for that lack one.
+enum class HazardUse { Elimination, Insertion, Verification, Waits, Fences };
 
 /// Two accesses, by number, that must not happen at the same time. The first
 /// one comes first; the second one in the same or a later iteration of

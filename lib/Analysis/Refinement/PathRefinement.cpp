@@ -140,7 +140,7 @@ bool NarrowedPaths::isExcluded(
     llvm::function_ref<void(PairRelation &)> restrict) const {
   PairRelation relation = hazard.relation;
   restrict(relation);
-  return !conflicts.find(hazard.first, hazard.second, relation);
+  return !conflicts.canMeet(hazard.first, hazard.second, relation);
 }
 
 /// True if the threads do not meet where the first access is in the last

@@ -91,8 +91,7 @@ void AsyncHazards::addWaited(
     llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
   const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
   unsigned to = tree.getStep(second);
-  // What barriers order is not asked for where waits are to be added.
-  if (context.isSeen(first) || context.use == HazardUse::Waits)
+  if (!context.asksForBarriers(first))
     return;
   if (isWaited && found.add(first, second, {wait.step, to, std::nullopt, false},
                             relate(0, false)) == Conflict::Certain)
@@ -122,7 +121,7 @@ void AsyncHazards::addBehind(unsigned first, unsigned second,
     end.most += end.isBeforeTest - isBeforeTest;
   }
   if (end.most == 0 && !end.other && (end.isBeforeTest || !end.isFromStart)) {
-    if (!context.isSeen(first))
+    if (context.asksForBarriers(first))
       found.addOrdered(first, second, wait.step, loop, relation);
     return; // all copies are waited for in the loop
   }
@@ -130,13 +129,13 @@ void AsyncHazards::addBehind(unsigned first, unsigned second,
   left.ends.push_back(end);
   end.isNot = true;
   relation.ends.push_back(end);
-  if (!context.isSeen(first))
+  if (context.asksForBarriers(first))
     found.addOrdered(first, second, wait.step, loop, relation);
   bool isWaited =
       done.last &&
       (loop ? llvm::is_contained(context.getLoopsAround(*done.last), *loop)
             : context.isBefore(*done.last, tree.getStep(second)));
-  if (isWaited && !context.isSeen(first))
+  if (isWaited && context.asksForBarriers(first))
     found.addOrdered(first, second, *done.last, loop, left);
   else if (!isWaited)
     found.addUnordered(first, second, left, /*isExact=*/false);
@@ -231,7 +230,7 @@ bool AsyncHazards::visitUnwaited(unsigned copy, unsigned other) {
 bool AsyncHazards::mayMeetAnyTime(unsigned first, unsigned second) {
   auto mayMeet = [&](const PairRelation &relation) {
     return conflicts.mayFind(first, second, relation) &&
-           conflicts.find(first, second, relation);
+           conflicts.canMeet(first, second, relation);
   };
   PairRelation relation = context.getAnyTime(first, second);
   if (first != second)

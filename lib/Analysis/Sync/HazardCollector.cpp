@@ -94,6 +94,17 @@ bool HazardCollector::needsNoBarrier(unsigned first, unsigned second,
           (!lhs.isWrite() && isMadeOfRead(lhs.op, rhs.op)));
 }
 
+/// Whether threads meet; for certain only where that is of use.
+Conflict HazardCollector::find(unsigned first, unsigned second,
+                               const PairRelation &relation) {
+  if (context.asksForBarriers())
+    return conflicts.find(first, second, relation);
+  Conflict conflict;
+  if (conflicts.canMeet(first, second, relation))
+    conflict.kind = Conflict::Possible;
+  return conflict;
+}
+
 Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
                                     SyncHazard order,
                                     const PairRelation &relation) {
@@ -116,10 +127,10 @@ Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
   PairRelation anyTime = context.getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime))
     return Conflict::None;
-  Conflict conflict = conflicts.find(first, second, relation);
+  Conflict conflict = find(first, second, relation);
   // Without iterations there is less to be in doubt about.
   if (conflict.kind == Conflict::Possible &&
-      !conflicts.find(first, second, anyTime))
+      !conflicts.canMeet(first, second, anyTime))
     return Conflict::None;
   if (!conflict)
     return Conflict::None;

@@ -93,6 +93,7 @@ private:
   void findSyncNodes();
   bool needsNoBarrier(unsigned first, unsigned second,
                       const PairRelation &relation) const;
+  Conflict find(unsigned first, unsigned second, const PairRelation &relation);
   bool addNarrowed(Hazard hazard);
   Leading *getLeading(unsigned first, unsigned second, const SyncHazard &order);
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardContext.h"
+#include "Analysis/Placement/HazardPaths.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
@@ -130,23 +131,7 @@ ArrayRef<unsigned> HazardContext::getCarriers(unsigned first, unsigned second,
 }
 
 bool HazardContext::isBefore(unsigned first, unsigned second) const {
-  // The paths up to the sequence that both are in.
-  auto getPath = [&](unsigned node) {
-    SmallVector<std::pair<unsigned, unsigned>, 8> path;
-    for (std::optional<unsigned> at = node; at;
-         at = program.sequences[program.nodes[*at].sequence].parent)
-      path.insert(path.begin(),
-                  {program.nodes[*at].sequence, program.nodes[*at].index});
-    return path;
-  };
-  auto lhs = getPath(first), rhs = getPath(second);
-  for (auto [left, right] : llvm::zip(lhs, rhs)) {
-    if (left.first != right.first)
-      return false; // regions of one branch
-    if (left.second != right.second)
-      return left.second < right.second;
-  }
-  return false;
+  return mlir::workgroup::isBefore(program, first, second);
 }
 
 PairRelation HazardContext::getRelation(ArrayRef<unsigned> around) const {

@@ -42,6 +42,11 @@ public:
   bool choosesBarriers() const {
     return use == HazardUse::Elimination || use == HazardUse::Insertion;
   }
+  /// True if it is of use what barriers order: not where waits or fences are to
+  /// be added.
+  bool asksForBarriers() const {
+    return use != HazardUse::Waits && use != HazardUse::Fences;
+  }
 
   //===--------------------------------------------------------------------===//
   // Accesses
@@ -65,6 +70,10 @@ public:
   bool isSeen(unsigned access) const {
     const AsyncCompletion *done = tree.getCompletion(access);
     return done && done->isForAll;
+  }
+  /// True if it is of use what barriers order with `access`, which comes first.
+  bool asksForBarriers(unsigned access) const {
+    return asksForBarriers() && !isSeen(access);
   }
 
   //===--------------------------------------------------------------------===//

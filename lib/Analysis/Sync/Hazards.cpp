@@ -68,7 +68,7 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
   if (isOrdered && done && !context.isBefore(from, to) &&
       !async.isWaitedBefore(first, second))
     found.addUnordered(first, second, relation, done->isExact);
-  else if (isOrdered && !context.isSeen(first) &&
+  else if (isOrdered && context.asksForBarriers(first) &&
            found.addOrdered(first, second, from, std::nullopt, relation) ==
                Conflict::Certain)
     return;
@@ -79,7 +79,7 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
       relation.most = std::nullopt;
       found.addUnordered(first, second, relation, done->isExact);
       relation.most = 1;
-    } else if (!context.isSeen(first) &&
+    } else if (context.asksForBarriers(first) &&
                found.addOrdered(first, second, from, loop, relation) ==
                    Conflict::Certain &&
                !tree.isBeforeTest(from, loop)) {
@@ -108,7 +108,10 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isOrdered =
       from == to ? isInStep && !isTogether : context.isBefore(from, to);
   bool isReverse = from != to && context.isBefore(to, from);
-  fences.visit(first, second, around, isOrdered, isReverse || isInStep);
+  if (context.use != HazardUse::Waits)
+    fences.visit(first, second, around, isOrdered, isReverse || isInStep);
+  if (context.use == HazardUse::Fences)
+    return;
   if (context.use == HazardUse::Waits) {
     async.visitUndone(first, second);
     if (first != second)
@@ -121,7 +124,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   // others.
   if (isSame && (isOrdered || (isTogether && isInStep && first != second))) {
     PairRelation relation = context.getRelation(around);
-    if (first != second || accesses[first].sameness == ThreadAccess::NotSame)
+    if (context.asksForBarriers() &&
+        (first != second || accesses[first].sameness == ThreadAccess::NotSame))
       found.add(first, second, {from, to, std::nullopt, false}, relation);
     isOrdered = false;
   }
@@ -155,7 +159,7 @@ std::vector<Hazard> HazardFinder::find() {
       bool isLeading =
           next != leading.end() && *next == std::pair(second, first);
       next += isLeading;
-      if (context.use == HazardUse::Waits && !accesses[first].isAsync &&
+      if (!context.asksForBarriers() && !accesses[first].isAsync &&
           !accesses[second].isAsync)
         continue;
       if (isLeading ||

@@ -32,8 +32,7 @@ bool AsyncWaits::isShared(const Hazard &hazard, UniformityUnit unit) {
   relation.mayBeSame = false;
   relation.threads = unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                                    : PairRelation::OfOneWarp;
-  return bool(
-      kernel.getConflicts().find(hazard.first, hazard.second, relation));
+  return kernel.getConflicts().canMeet(hazard.first, hazard.second, relation);
 }
 
 /// What has no wait in time, in the order in which waits are to be put: in the

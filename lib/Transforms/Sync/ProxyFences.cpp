@@ -21,7 +21,7 @@ std::vector<AsyncPoint> ProxyFences::findPoints() {
   std::set<AsyncPoint::Key> known;
   auto add = [&](const SyncTree &seen, UniformityUnit unit) {
     for (const Hazard &hazard :
-         kernel.findHazards(seen, unit, HazardUse::Waits)) {
+         kernel.findHazards(seen, unit, HazardUse::Fences)) {
       if (!hazard.isUnfenced)
         continue;
       AsyncPoint point =

@@ -77,7 +77,7 @@ static void remarkSameValues(KernelSync &kernel) {
        llvm::enumerate(kernel.getAccesses().getAccesses())) {
     PairRelation sameTime;
     if (access.sameness != ThreadAccess::NotSame &&
-        kernel.getConflicts().find(number, number, sameTime))
+        kernel.getConflicts().canMeet(number, number, sameTime))
       recordRemark(RemarkId::VerifySync_SameValue, access.op)
           << "threads write the same value to the same bytes";
   }
