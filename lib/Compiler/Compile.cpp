@@ -10,10 +10,13 @@
 #include "Compiler/Plan/LaunchPlan.h"
 #include "Compiler/Plan/Requirements.h"
 #include "Compiler/Records/Describe.h"
+#include "Compiler/Records/Explain.h"
 #include "Compiler/Records/KernelFunctions.h"
 #include "Compiler/Records/Records.h"
+#include "Compiler/Records/TextLines.h"
 #include "HostBranches.h"
 #include "NoKernels.h"
+#include "Printing.h"
 #include "ReadSource.h"
 #include "Registration.h"
 #include "Schedule.h"
@@ -56,6 +59,8 @@ public:
 
 private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
+  void explain(Stage stage);
+  TextLinesRecord &addLines(Stage stage);
   LogicalResult parse();
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
@@ -106,25 +111,6 @@ void Compilation::keepText(Stage stage, std::string text) {
   result.texts.emplace_back(stage, std::move(text));
 }
 
-static std::string print(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  return text;
-}
-
-/// The text that `mlir-opt --run-reproducer` replays.
-static std::string makeReproducer(ModuleOp module, PassManager &manager) {
-  std::string text = print(module);
-  llvm::raw_string_ostream stream(text);
-  stream << "{-#\n  external_resources: {\n    mlir_reproducer: {\n"
-            "      pipeline: \"";
-  manager.printAsTextualPipeline(stream);
-  stream << "\",\n      disable_threading: true,\n      verify_each: true\n"
-            "    }\n  }\n#-}\n";
-  return text;
-}
-
 LogicalResult Compilation::runStage(Stage stage,
                                     function_ref<LogicalResult()> body) {
   auto start = std::chrono::steady_clock::now();
@@ -137,9 +123,28 @@ LogicalResult Compilation::runStage(Stage stage,
     return failure();
   bool isMLIR =
       stage == Stage::Schedule || stage == Stage::GPU || stage == Stage::NVVM;
-  if (isMLIR && (options.keepTexts || stage == options.lastStage))
-    keepText(stage, print(*module));
+  if (isMLIR && options.explains)
+    explain(stage);
+  else if (isMLIR && (options.keepTexts || stage == options.lastStage))
+    keepText(stage, printModule(*module));
   return success();
+}
+
+/// Keeps what explains the program after a stage of MLIR.
+void Compilation::explain(Stage stage) {
+  OperationLines lines;
+  keepText(stage, printWithLines(*module, addLines(stage), lines));
+  if (stage != Stage::GPU)
+    return;
+  relocate(*module, lines);
+  (void)runQuietly([&] {
+    result.explanation = explainKernels(*module, report.barriers);
+    return success();
+  });
+}
+
+TextLinesRecord &Compilation::addLines(Stage stage) {
+  return result.lines.emplace_back(stage, TextLinesRecord()).second;
 }
 
 OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
@@ -262,7 +267,8 @@ Compilation::runPasses(ModuleOp on, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
   manager.enableVerifier(false); // each time takes longer than most passes
-  if (options.keepSnapshots && on == *module)
+  bool isExplained = options.explains && result.stage <= Stage::GPU;
+  if ((options.keepSnapshots || isExplained) && on == *module)
     recordSnapshots(manager, result.snapshots);
   OwningOpRef<ModuleOp> before = on.clone();
   if (succeeded(manager.run(on)) && succeeded(verify(on)))
@@ -403,13 +409,17 @@ LogicalResult Compilation::lowerToNVVM() {
 
 LogicalResult Compilation::lowerToLLVM() {
   if (failed(translateToLLVM(*module, program, options.libdevice,
-                             &result.needsLibdevice, &result.bitcode)))
+                             &result.needsLibdevice, &result.bitcode,
+                             options.explains)))
     return failure();
   for (const KernelMemory &memory : getKernelMemory(*program.module))
     for (KernelRecord &kernel : result.kernels)
       if (kernel.name == memory.kernel)
         kernel.staticSharedBytes = memory.staticBytes;
-  if (options.keepTexts || options.lastStage == Stage::LLVM) {
+  if (options.explains) {
+    keepText(Stage::LLVM,
+             printWithLines(*program.module, addLines(Stage::LLVM)));
+  } else if (options.keepTexts || options.lastStage == Stage::LLVM) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     program.module->print(stream, nullptr);
@@ -423,6 +433,10 @@ LogicalResult Compilation::lowerToPTX() {
       translateToPTX(*module, program, options.libdevice, result.bitcode);
   if (failed(text))
     return failure();
+  if (options.explains) {
+    result.locatedPTX = std::move(*text);
+    text = takeLines(result.locatedPTX, addLines(Stage::PTX));
+  }
   keepText(Stage::PTX, std::move(*text));
   return success();
 }

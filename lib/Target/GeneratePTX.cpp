@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The back end refuses what a chip lacks by an error, or by giving up. It works
-// on code without debug information, so that the PTX has none. Where something
+// on code without debug information, so that the PTX has none, unless lines are
+// kept. Where something
 // is refused, code is generated once more from what still knows its lines.
 //
 //===----------------------------------------------------------------------===//

@@ -59,7 +59,7 @@ static LLVM::DICompileUnitAttr makeCompileUnit(MLIRContext *context,
   return LLVM::DICompileUnitAttr::get(
       DistinctAttr::create(UnitAttr::get(context)), llvm::dwarf::DW_LANG_C,
       file, StringAttr::get(context, "mlir-workgroup"),
-      /*isOptimized=*/true, LLVM::DIEmissionKind::LineTablesOnly);
+      /*isOptimized=*/true, LLVM::DIEmissionKind::DebugDirectivesOnly);
 }
 
 /// `location` as one of the function that `scope` is of.

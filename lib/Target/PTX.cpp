@@ -333,7 +333,7 @@ LogicalResult finishModule(ModuleOp module, llvm::Module &llvmModule,
 
 LogicalResult translateToLLVM(ModuleOp module, LLVMProgram &program,
                               StringRef libdevice, bool *lacksLibdevice,
-                              std::string *bitcode) {
+                              std::string *bitcode, bool keepsLines) {
   NVVM::NVVMTargetAttr target = getCommonTarget(module);
   if (!target)
     return failure();
@@ -348,7 +348,8 @@ LogicalResult translateToLLVM(ModuleOp module, LLVMProgram &program,
   makeNamesValid(linked);
   if (bitcode)
     *bitcode = writeBitcode(linked);
-  llvm::StripDebugInfo(linked);
+  if (!keepsLines)
+    llvm::StripDebugInfo(linked);
   if (lacksLibdevice)
     *lacksLibdevice = libdevice.empty() && findLibdeviceCall(linked);
   if (failed(finishModule(module, linked, *machine, libdevice)))

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .records.findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
     from .records.memory import BufferPlacement, WorkgroupMemory
     from .records.signature import Argument, Entry, Parameter, Part, TensorMap
+    from .report.explaining import Explanation, explain
     from .runtime.emulator import Options
     from .runtime.host.plan import Plan
     from .system.assembler import Resources
@@ -79,6 +80,7 @@ __all__ = [
     "DriverError",
     "Entry",
     "Error",
+    "Explanation",
     "Finding",
     "Fix",
     "InternalError",
@@ -117,6 +119,7 @@ __all__ = [
     "check",
     "choose_schedule",
     "compile",
+    "explain",
     "load",
     "passes",
     "plugin_path",
@@ -195,6 +198,7 @@ _MODULES = {
         "Part",
         "TensorMap",
     ),
+    "report.explaining": ("Explanation", "explain"),
     "runtime.emulator": ("Options",),
     "runtime.host.plan": ("Plan",),
     "system.assembler": ("Resources",),

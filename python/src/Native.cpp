@@ -213,17 +213,26 @@ static void bindCompileOptions(nb::module_ &m) {
       .def_rw("last_stage", &CompileOptions::lastStage)
       .def_rw("keep_texts", &CompileOptions::keepTexts)
       .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
+      .def_rw("explains", &CompileOptions::explains)
       .def_rw("use_color", &CompileOptions::useColor);
 }
 
 static void bindMemory(nb::module_ &m) {
+  nb::class_<BufferLifeRecord>(m, "BufferLife")
+      .def_ro("first", &BufferLifeRecord::first)
+      .def_ro("last", &BufferLifeRecord::last)
+      .def_ro("begin_op", &BufferLifeRecord::beginOp)
+      .def_ro("begin", &BufferLifeRecord::begin)
+      .def_ro("end_op", &BufferLifeRecord::endOp)
+      .def_ro("end", &BufferLifeRecord::end);
   nb::class_<BufferPlacementRecord>(m, "BufferPlacement")
       .def_ro("type", &BufferPlacementRecord::type)
       .def_ro("bytes", &BufferPlacementRecord::bytes, nb::arg().none())
       .def_ro("alignment", &BufferPlacementRecord::alignment)
       .def_ro("offset", &BufferPlacementRecord::offset, nb::arg().none())
       .def_ro("is_shared", &BufferPlacementRecord::isShared)
-      .def_ro("location", &BufferPlacementRecord::location);
+      .def_ro("location", &BufferPlacementRecord::location)
+      .def_ro("life", &BufferPlacementRecord::life, nb::arg().none());
   nb::class_<MemoryRecord>(m, "Memory")
       .def_ro("kernel", &MemoryRecord::kernel)
       .def_ro("static_bytes", &MemoryRecord::staticBytes)
@@ -235,6 +244,33 @@ static void bindMemory(nb::module_ &m) {
       .def_ro("kernel", &ShortageRecord::kernel)
       .def_ro("required_bytes", &ShortageRecord::requiredBytes)
       .def_ro("limit_bytes", &ShortageRecord::limitBytes);
+}
+
+static void bindExplanation(nb::module_ &m) {
+  nb::class_<TextLinesRecord>(m, "TextLines")
+      .def_ro("places", &TextLinesRecord::places)
+      .def_ro("lines", &TextLinesRecord::lines);
+  nb::class_<LoopRecord>(m, "Loop")
+      .def_ro("line", &LoopRecord::line)
+      .def_ro("iterations", &LoopRecord::iterations, nb::arg().none());
+  nb::class_<SyncOperationRecord>(m, "SyncOperation")
+      .def_ro("kernel", &SyncOperationRecord::kernel, nb::arg().none())
+      .def_ro("role", &SyncOperationRecord::role)
+      .def_ro("at", &SyncOperationRecord::at)
+      .def_ro("loops", &SyncOperationRecord::loops)
+      .def_ro("is_conditional", &SyncOperationRecord::isConditional)
+      .def_ro("num_pending", &SyncOperationRecord::numPending,
+              nb::arg().none());
+  nb::class_<BarrierNeedRecord>(m, "BarrierNeed")
+      .def_ro("kernel", &BarrierNeedRecord::kernel, nb::arg().none())
+      .def_ro("at", &BarrierNeedRecord::at)
+      .def_ro("inserted", &BarrierNeedRecord::inserted, nb::arg().none())
+      .def_ro("verdict", &BarrierNeedRecord::verdict)
+      .def_ro("findings", &BarrierNeedRecord::findings);
+  nb::class_<ExplanationRecord>(m, "KernelExplanation")
+      .def_ro("operations", &ExplanationRecord::operations)
+      .def_ro("verdicts", &ExplanationRecord::verdicts)
+      .def_ro("needs", &ExplanationRecord::needs);
 }
 
 static void bindCompileResult(nb::module_ &m) {
@@ -264,6 +300,9 @@ static void bindCompileResult(nb::module_ &m) {
       .def_ro("rendered", &CompileResult::rendered)
       .def_ro("remarks", &CompileResult::remarks)
       .def_ro("snapshots", &CompileResult::snapshots)
+      .def_ro("lines", &CompileResult::lines)
+      .def_ro("located_ptx", &CompileResult::locatedPTX)
+      .def_ro("explanation", &CompileResult::explanation)
       .def_ro("seconds", &CompileResult::seconds)
       .def_ro("reproducer", &CompileResult::reproducer)
       .def_ro("needs_libdevice", &CompileResult::needsLibdevice)
@@ -313,6 +352,7 @@ static void bindChips(nb::module_ &m) {
   m.def("chips", &describeChips, "The supported chips, oldest first.");
   m.def("default_chip", &getDefaultChipName,
         "The chip that is meant where none is named.");
+  m.attr("STAGE_FILE") = kStageFile;
   m.attr("MAX_BLOCK_THREADS") = kMaxBlockThreads;
   m.attr("WIDEST_ACCESS_BYTES") = kWidestAccessBytes;
   m.def(
@@ -333,6 +373,7 @@ NB_MODULE(_native, m) {
   bindSync(m);
   bindCompileOptions(m);
   bindMemory(m);
+  bindExplanation(m);
   bindCompileResult(m);
   bindCompile(m);
   bindChips(m);

@@ -16,6 +16,7 @@
 #ifndef WORKGROUP_COMPILER_COMPILE_H
 #define WORKGROUP_COMPILER_COMPILE_H
 
+#include "workgroup/Compiler/Explanation.h"
 #include "workgroup/Compiler/KernelFunctions.h"
 #include "workgroup/Compiler/Records.h"
 #include "workgroup/Emulator/Emulator.h"
@@ -99,6 +100,10 @@ struct CompileOptions {
   bool keepTexts = false;
   /// Keep what each pass changed.
   bool keepSnapshots = false;
+  /// Keep all texts, what passes before stage NVVM changed, and what explains
+  /// the kernels to a reader. Locations behind stage GPU are then those of its
+  /// text, in file `kStageFile`.
+  bool explains = false;
   /// Render diagnostics with terminal colours.
   bool useColor = false;
 };
@@ -139,6 +144,11 @@ struct CompileResult {
   std::string rendered;
   std::vector<RemarkRecord> remarks;
   std::vector<SnapshotRecord> snapshots;
+  /// Of an explanation: what the lines of texts are made of, the PTX with
+  /// directives that tell lines, and the rest.
+  std::vector<std::pair<Stage, TextLinesRecord>> lines;
+  std::string locatedPTX;
+  ExplanationRecord explanation;
   /// Seconds per stage.
   std::vector<std::pair<Stage, double>> seconds;
   /// After a failure, a text that `mlir-opt --run-reproducer` replays; empty if

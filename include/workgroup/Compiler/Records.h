@@ -112,6 +112,17 @@ struct EntryRecord {
   std::vector<bool> written;
 };
 
+/// From when to when a workgroup buffer is in use: between positions in the
+/// order of its kernel, before the one operation until behind the other, or, if
+/// these have no name, the beginning and the end of the kernel.
+struct BufferLifeRecord {
+  unsigned first, last;
+  std::string beginOp;
+  SourceLocation begin;
+  std::string endOp;
+  SourceLocation end;
+};
+
 /// The bytes that a workgroup buffer is placed at.
 struct BufferPlacementRecord {
   /// As in `64x64xf32`; empty for what the lowering of an operation takes.
@@ -123,6 +134,8 @@ struct BufferPlacementRecord {
   std::optional<int64_t> offset;
   bool isShared;
   SourceLocation location;
+  /// Nothing if it lives as long as its kernel.
+  std::optional<BufferLifeRecord> life;
 };
 
 /// The workgroup memory of a kernel, as packing leaves it; sizes in bytes.

@@ -55,11 +55,13 @@ struct LLVMProgram {
 /// optimises the result for the chip of their target. After an error,
 /// `lacksLibdevice`, if given, tells whether it was that no libdevice was given
 /// and one is needed. `bitcode`, if given, receives the linked IR with source
-/// lines, before libdevice and optimisation: what an emulator executes.
+/// lines, before libdevice and optimisation: what an emulator executes. The
+/// result knows its lines only if `keepsLines`.
 LogicalResult translateToLLVM(ModuleOp module, LLVMProgram &program,
                               StringRef libdevice,
                               bool *lacksLibdevice = nullptr,
-                              std::string *bitcode = nullptr);
+                              std::string *bitcode = nullptr,
+                              bool keepsLines = false);
 
 /// The PTX for `program`, which `translateToLLVM` made of `module` and
 /// `libdevice`; `bitcode` tells where errors are.

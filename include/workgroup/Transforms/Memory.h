@@ -79,6 +79,20 @@ struct PackMemoryOptions {
   std::string chip;
 };
 
+/// From when to when a workgroup buffer is in use.
+struct PlacementLife {
+  /// Positions in the order of the kernel, comparable with those of others.
+  unsigned first = 0, last = 0;
+  /// An operation, by its name, and where it stands.
+  struct Site {
+    std::string op;
+    LocationAttr location;
+  };
+  /// The operation before which it begins, and the one after which it ends;
+  /// nothing for the beginning and the end of the kernel.
+  std::optional<Site> begin, end;
+};
+
 /// The bytes that a workgroup buffer of a kernel is placed at.
 struct BufferPlacement {
   Location loc;
@@ -92,6 +106,8 @@ struct BufferPlacement {
   std::optional<int64_t> offset;
   /// Whether other buffers have some of the bytes before or after it.
   bool isShared = false;
+  /// Nothing if it is not known: it lives as long as the kernel.
+  std::optional<PlacementLife> life = std::nullopt;
 };
 
 /// The workgroup memory of a kernel.

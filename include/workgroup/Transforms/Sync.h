@@ -17,6 +17,7 @@
 #ifndef WORKGROUP_TRANSFORMS_SYNC_H
 #define WORKGROUP_TRANSFORMS_SYNC_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <array>
 #include <optional>
@@ -99,6 +100,8 @@ struct OrderedPair {
 
 /// Why a barrier was inserted.
 struct BarrierReport {
+  /// The barrier, as long as nothing has changed the kernel.
+  Operation *barrier = nullptr;
   /// Barriers that were inserted together.
   size_t numBarriers = 0;
   /// Pairs no two of which one barrier could help to order.
@@ -132,6 +135,25 @@ void eliminateBarriers(Operation *root, const SyncOptions &options = {});
 /// if there are some for sure.
 LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
                          std::vector<SyncReport> *reports = nullptr);
+
+/// A barrier of the block in a kernel, and what would be wrong without it.
+struct BarrierNeed {
+  Operation *barrier = nullptr;
+  /// Whether that is known.
+  bool isTried = false;
+  /// The gravest of the findings.
+  SyncVerdict verdict = SyncVerdict::Safe;
+  /// What is wrong without the barrier, and is not with it.
+  std::vector<SyncFinding> findings = {};
+};
+
+/// The barriers in the GPU modules of `module`, of which `present` is known. Of
+/// each GPU module the first `maxTried` are tried to be left out. Diagnostics
+/// on what is left out are not held back.
+std::vector<BarrierNeed> findBarrierNeeds(ModuleOp module,
+                                          const SyncOptions &options,
+                                          ArrayRef<SyncReport> present,
+                                          unsigned maxTried);
 
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Sync.h.inc"

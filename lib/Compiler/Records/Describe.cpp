@@ -197,6 +197,22 @@ std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment) {
 // Workgroup memory
 //===----------------------------------------------------------------------===//
 
+static std::optional<BufferLifeRecord>
+describeLife(const std::optional<PlacementLife> &life) {
+  if (!life)
+    return std::nullopt;
+  BufferLifeRecord record{life->first, life->last, "", {}, "", {}};
+  if (life->begin) {
+    record.beginOp = life->begin->op;
+    record.begin = makeLocation(life->begin->location);
+  }
+  if (life->end) {
+    record.endOp = life->end->op;
+    record.end = makeLocation(life->end->location);
+  }
+  return record;
+}
+
 MemoryRecord describeMemory(const MemoryPlacement &placement) {
   MemoryRecord record{placement.kernel,          placement.staticBytes,
                       placement.dynamicBytes,    placement.maxBytes,
@@ -210,9 +226,9 @@ MemoryRecord describeMemory(const MemoryPlacement &placement) {
             << "x";
       stream << buffer.type.getElementType();
     }
-    record.buffers.push_back({std::move(type), buffer.bytes, buffer.alignment,
-                              buffer.offset, buffer.isShared,
-                              makeLocation(buffer.loc)});
+    record.buffers.push_back(
+        {std::move(type), buffer.bytes, buffer.alignment, buffer.offset,
+         buffer.isShared, makeLocation(buffer.loc), describeLife(buffer.life)});
   }
   return record;
 }

@@ -135,6 +135,17 @@ void reportKernel(const PackedKernel &kernel) {
                                              : "");
 }
 
+static PlacementLife describeLife(const BufferLife &life) {
+  auto describe = [](Operation *op) -> std::optional<PlacementLife::Site> {
+    if (!op)
+      return std::nullopt;
+    return PlacementLife::Site{op->getName().getStringRef().str(),
+                               op->getLoc()};
+  };
+  return {life.range.first, life.range.last, describe(life.begin),
+          describe(life.end)};
+}
+
 MemoryPlacement describeKernel(const PackedKernel &kernel) {
   MemoryPlacement placement;
   placement.kernel = getScopeName(kernel.kernel);
@@ -147,9 +158,8 @@ MemoryPlacement describeKernel(const PackedKernel &kernel) {
         llvm::alignTo(placement.staticBytes, kernel.alignment) + kernel.bytes;
   placement.dynamicBytes = kernel.getDynamicBytes();
   DenseMap<Value, const PackedBuffer *> members;
-  if (kernel.hasArena)
-    for (const PackedBuffer &member : kernel.members)
-      members[member.buffer.value] = &member;
+  for (const PackedBuffer &member : kernel.members)
+    members[member.buffer.value] = &member;
   for (const KernelBuffer &buffer : kernel.memory.buffers) {
     auto type =
         buffer.value ? cast<MemRefType>(buffer.value.getType()) : MemRefType();
@@ -157,7 +167,10 @@ MemoryPlacement describeKernel(const PackedKernel &kernel) {
     BufferPlacement place{buffer.loc, type, buffer.bytes,
                           std::max(buffer.alignment, kMinBufferAlignment),
                           std::nullopt};
-    if (const PackedBuffer *member = members.lookup(buffer.value)) {
+    const PackedBuffer *member = members.lookup(buffer.value);
+    if (member && member->life.isUsed)
+      place.life = describeLife(member->life);
+    if (member && kernel.hasArena) {
       place.offset = kernel.windowBytes + member->offset;
       place.alignment = member->buffer.alignment;
       place.isShared = member->isShared;

@@ -197,6 +197,7 @@ void BarrierExplainer::explain(Operation *barrier, unsigned point) {
   if (!told && !explained && !reports)
     return;
   BarrierReport report = makeReport(point);
+  report.barrier = barrier;
   told << print(report) << remark::metric("Hazards", report.numPairs)
        << remark::metric("Barriers", report.numBarriers)
        << remark::metric("Needed", report.numNeeded)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import CheckError, Error, UsageError
 from ..records.findings import Report, to_json
 from ..runtime.emulator import Options
+from ..runtime.random_values import make_random
 from .run_command import find_kernel, launch_sizes, readable_name, summarize
-from .values import make_random, read_values
+from .values import read_values
 
 if TYPE_CHECKING:
     import argparse

@@ -21,7 +21,7 @@ from ..errors import CompileError, Error, InternalError, UnverifiedWarning, Usag
 from ..system import worker
 from ..system.files import is_bundle, is_text, write_file
 from ..system.toolchain import find_mlir_opt, plugin_path
-from .parser import NOT_BUILT, make_parser
+from .parser import make_parser
 
 if TYPE_CHECKING:
     import argparse
@@ -42,9 +42,6 @@ def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] == "opt":
         # Everything after the word is mlir-opt's, which argparse cannot promise.
         return _guard(lambda: _opt(arguments[1:]))
-    if arguments and arguments[0] in NOT_BUILT:
-        words = NOT_BUILT[arguments[0]]
-        return _guard(lambda: _not_built(words))
     return _guard(lambda: _parse_and_run(arguments))
 
 
@@ -425,8 +422,35 @@ def _inspect(options: argparse.Namespace) -> int:
     return bundle_commands.inspect(options)
 
 
-def _not_built(words: str) -> int:
-    raise UsageError(f"error: {words}")
+def _explain(options: argparse.Namespace) -> int:
+    from ..report.explaining import explain
+    from . import explain_command, run_command
+
+    sizes = run_command.read_launch(options)
+    command = explain_command.describe_command(options)
+    text = explain_command.run(
+        options,
+        lambda name, arguments: _wait_for(
+            lambda: explain(
+                _source(name),
+                chip=options.chip,
+                schedule=_schedule(options.schedule),
+                **sizes,
+                sync=options.sync,
+                numerics=options.numerics,
+                memory_options=options.memory_options,
+                clang_options=_read_clang_options(options),
+                arguments=arguments,
+                assemble=not options.no_ptxas,
+                emulate=not options.no_emulator,
+                blocks=options.blocks,
+                seed=options.random or 0,
+                command=command,
+            )
+        ),
+    )
+    _write(options.output, text.encode(), is_binary=False)
+    return 0
 
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
@@ -437,6 +461,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "plugin-path": _plugin_path,
     "doctor": _doctor,
     "inspect": _inspect,
+    "explain": _explain,
 }
 
 

@@ -9,9 +9,6 @@ from typing import Any
 from .. import __version__
 from ..records.limits import STEP_LIMIT
 
-NOT_BUILT = {
-    "explain": "the report is not built yet",
-}
 _PROGRAM = "python -m pipeline"
 _EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
 
@@ -63,14 +60,13 @@ def make_parser() -> argparse.ArgumentParser:
         ("compile", "compile a program to PTX or machine code", _add_compile),
         ("run", "run a program, or one kernel, on the CPU emulator or a GPU", _add_run),
         ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
+        ("explain", "write a report on a program, or on what differs between two", _add_explain),
         ("inspect", "tell what a bundle holds", _add_inspect),
     ):
         commands.add_parser(name, help=words, add_options=add_options)
     commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
     commands.add_parser("plugin-path", help="print the path of the pass plugin")
     commands.add_parser("doctor", help="tell what is installed and what is missing")
-    for name, words in NOT_BUILT.items():
-        commands.add_parser(name, help=f"({words})", add_help=False)
     return parser
 
 
@@ -254,6 +250,48 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="host threads to use")
     parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "input",
+        metavar="IN.mlir|IN.ll|IN.cu|IN.json",
+        help="the program, or what --format json wrote",
+    )
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="what to compare it with")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default="-", help="the report; - is the standard output"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("html", "json", "yaml"),
+        default="html",
+        help="a page, the document that it is made of, or the remarks alone, as LLVM's viewers "
+        "read them (default: %(default)s)",
+    )
+    parser.add_argument("--chip", metavar="CHIP", help="as for compile")
+    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument(
+        "--sync", metavar="auto|insert|keep|minimize", default="auto", help="as for compile"
+    )
+    parser.add_argument("--numerics", metavar="exact|tf32", default="exact", help="as for compile")
+    parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
+    _add_clang_options(parser)
+    parser.add_argument("--kernel", metavar="K", help="the kernel that sizes and values are for")
+    parser.add_argument(
+        "--block", metavar="X,Y,Z", help="threads per block, of the kernel or of all"
+    )
+    parser.add_argument("--grid", metavar="X,Y,Z", help="blocks, of the kernel or of all")
+    _add_values(parser)
+    parser.add_argument(
+        "--blocks",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run only N blocks of each launch on the emulator; 0 is all (default: %(default)s)",
+    )
+    parser.add_argument("--no-emulator", action="store_true", help="run nothing")
+    parser.add_argument("--no-ptxas", action="store_true", help="assemble nothing")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

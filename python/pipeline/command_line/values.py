@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..records.scalars import describe_value, numpy_dtype
+from ..runtime.random_values import make_elements, make_random
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,34 +85,6 @@ def _name_elements(value: Any, argument: Argument) -> Any:
     return value.view(dtype)
 
 
-def make_random(argument: Argument, random: np.random.Generator, *, remedy: str) -> Any:
-    """Return random values for an argument of static shape, none of them zero.
-
-    Raises UsageError, with what to do instead, if the shape is dynamic, or NumPy has no such
-    elements.
-    """
-    dtype = numpy_dtype(argument.element_type)
-    if dtype is None or None in argument.shape:
-        raise UsageError(f"error: there are no random values for {argument.type}; {remedy}")
-    shape = tuple(extent for extent in argument.shape if extent is not None)
-    values = _make_elements(shape, dtype, random)
-    return values if argument.is_memref else values.item()
-
-
-def _make_elements(
-    shape: tuple[int, ...], dtype: np.dtype[Any], random: np.random.Generator
-) -> np.ndarray[Any, Any]:
-    import numpy as np
-
-    if dtype.kind in "iu":
-        values: Any = random.integers(1, 8, shape)
-    elif dtype.kind == "b":
-        values = random.integers(0, 2, shape)
-    else:
-        values = random.uniform(0.125, 1.0, shape) * random.choice([-1.0, 1.0], shape)
-    return np.asarray(values).astype(dtype)
-
-
 def _make_shaped(shaped: re.Match[str], random: np.random.Generator) -> Any:
     """Return an array of the shape and type that a text says, of one number or of random ones."""
     import numpy as np
@@ -122,7 +95,7 @@ def _make_shaped(shaped: re.Match[str], random: np.random.Generator) -> Any:
     shape = tuple(int(extent) for extent in shaped["shape"].split("x")[:-1])
     try:
         if shaped["value"] is None:
-            return _make_elements(shape, dtype, random)
+            return make_elements(shape, dtype, random)
         return np.full(shape, float(shaped["value"])).astype(dtype)
     except (ValueError, MemoryError, OverflowError) as error:
         raise UsageError(f"error: --arg {shaped[0]}: {error}") from error

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .. import _native
     from ..program.module import Module
     from ..runtime.sizes import Sizes
-    from ..schedules import Choice
+    from ..schedules import Choice, Kernel
     from ..schedules.target import Target
 
 
@@ -96,10 +96,7 @@ def compile(
     program is refused, UsageError for arguments that make no sense, ToolError if MLIR, libdevice
     or clang is missing, InternalError if a pass crashes.
     """
-    if sync not in SYNCS:
-        raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
-    if numerics not in NUMERICS:
-        raise UsageError(f"error: unknown numerics '{numerics}'; there are {', '.join(NUMERICS)}")
+    check_choices(sync, numerics)
     if until not in STAGES:
         raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
     if not verify:
@@ -134,6 +131,14 @@ def compile(
     from .results import make_module
 
     return make_module(result, request, chooser.choice if chooser else None)
+
+
+def check_choices(sync: str, numerics: str) -> None:
+    """Raise UsageError for a treatment of barriers, or numerics, that there is not."""
+    if sync not in SYNCS:
+        raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
+    if numerics not in NUMERICS:
+        raise UsageError(f"error: unknown numerics '{numerics}'; there are {', '.join(NUMERICS)}")
 
 
 def read_launch_sizes(name: str, given: Sizes | None) -> Dim3 | None:
@@ -196,6 +201,7 @@ class Chooser:
         self, chip: str | None, numerics: Numerics = "exact", *, only: bool = False
     ) -> None:
         self.choice: Choice | None = None
+        self.kernels: tuple[Kernel, ...] = ()
         self._chip = chip
         self._numerics = numerics
         self._only = only
@@ -213,7 +219,8 @@ class Chooser:
         from ..conversion import convert
         from ..schedules import choose
 
-        self.choice = choose(convert(functions), self.target, __version__)
+        self.kernels = convert(functions)
+        self.choice = choose(self.kernels, self.target, __version__)
         return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
 
 
@@ -291,5 +298,6 @@ def _options(request: Request) -> _native.CompileOptions:
     options.last_stage = _native.Stage[request.until.upper()]
     options.keep_texts = request.keep_texts
     options.keep_snapshots = request.snapshots
+    options.explains = request.explains
     options.use_color = request.color
     return options

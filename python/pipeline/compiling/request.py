@@ -44,5 +44,6 @@ class Request(NamedTuple):
     checks_sync: bool = False
     keep_texts: bool = False
     snapshots: bool = False
+    explains: bool = False
     color: bool = False
     translated: str = ""

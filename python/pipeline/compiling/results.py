@@ -76,10 +76,15 @@ def make_module(result: _native.CompileResult, request: Request, choice: Choice 
     texts = _texts(result)
     schedule = (choice.text, SCHEDULE_NAME) if choice else request.schedule
     assembly = Assembly(texts.get("ptx", ""), result.chip)
+    sources = [(request.text, request.name), *([schedule] if schedule else [])]
+    if request.explains:
+        from .. import _native
+
+        sources.append((texts["gpu"], _native.STAGE_FILE))
     emulation = Emulation(
         result.bitcode,
         result.chip,
-        ((request.text, request.name), *([schedule] if schedule else [])),
+        tuple(sources),
         tuple(result.shared_buffers),
         result.needs_distinct_arguments,
     )

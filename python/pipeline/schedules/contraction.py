@@ -85,7 +85,7 @@ class Staged:
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         op = kernel.main
         assert op.contraction is not None
-        best, slots = self._best(op, target)
+        best, slots = self.find_best(op, target)
         block = [0] * len(kernel.shared)
         for row in op.rows:
             if row is not None:
@@ -100,13 +100,16 @@ class Staged:
         tile = Tile(tuple(block), best.threads, tuple(reduction), slots=slots)
         return self.split.apply(tile, kernel, target)
 
-    def _best(self, op: Op, target: Target) -> tuple[Candidate, int]:
+    def list_candidates(self, op: Op, target: Target) -> list[tuple[Candidate, int]]:
+        """Return what there is to choose from, each with numbers of slots."""
+        candidates = [self._adapt(op, one) for one in self._candidates(op, target)]
+        return [(one, slots) for one in candidates for slots in self._slots(op, one, target)]
+
+    def find_best(self, op: Op, target: Target) -> tuple[Candidate, int]:
         """Return the candidate that takes least time, and its slots.
 
         Of equals that is the larger one, or the smaller one if none fits.
         """
-        candidates = [self._adapt(op, one) for one in self._candidates(op, target)]
-        pairs = [(one, slots) for one in candidates for slots in self._slots(op, one, target)]
 
         def rank(pair: tuple[Candidate, int]) -> tuple[float, int, int]:
             candidate, slots = pair
@@ -114,7 +117,7 @@ class Staged:
             sign = 1 if math.isinf(cycles) else -1
             return cycles, sign * candidate.m * candidate.n, sign * slots
 
-        return min(pairs, key=rank)
+        return min(self.list_candidates(op, target), key=rank)
 
     def _slots(self, op: Op, candidate: Candidate, target: Target) -> tuple[int, ...]:
         """Return numbers of slots: no more than steps, and two at most by way of registers."""

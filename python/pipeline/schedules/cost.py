@@ -96,7 +96,7 @@ def _round(
     if candidate.is_matrix:
         products = work / matrix_rate(op, target) * (1 + candidate.overhead)
     else:
-        products = work / _products_a_cycle(op, rates) + work * candidate.overhead / _ISSUES
+        products = work / products_a_cycle(op, rates) + work * candidate.overhead / _ISSUES
     share = together * candidate.threads / 32 / _SCHEDULERS
     products *= math.ceil(share) / share
     bits = op.results[0].bits
@@ -107,7 +107,8 @@ def _round(
     return together * (steps * turn + stores) + _LATENCY
 
 
-def _products_a_cycle(op: Op, rates: Rates) -> float:
+def products_a_cycle(op: Op, rates: Rates) -> float:
+    """Return the products that lanes without tensor cores add up in a cycle."""
     result = op.results[0]
     if result.element_type.startswith("i"):
         return rates.i32 if result.bits <= 32 else rates.i32 / 4

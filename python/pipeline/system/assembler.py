@@ -25,8 +25,10 @@ class Resources:
     spill_load_bytes: int
 
 
-def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
+def assemble(ptx: str, chip: str, *, with_lines: bool = False) -> tuple[bytes, str]:
     """Assemble `ptx` for `chip`; return the cubin and what ``ptxas -v`` printed.
+
+    with_lines: have the machine code tell the lines that the PTX tells.
 
     Raises ToolError without ptxas, CompileError if ptxas refuses.
     """
@@ -35,6 +37,7 @@ def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx, encoding="utf-8")
         command = [str(ptxas), "-v", f"-arch={chip}", str(source), "-o", str(target)]
+        command += ["-lineinfo"] if with_lines else []
         try:
             result = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:

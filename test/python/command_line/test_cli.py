@@ -92,16 +92,6 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert "error: " in outcome.words.splitlines()[-1]
 
 
-@pytest.mark.parametrize("command", ["explain"])
-@pytest.mark.parametrize(
-    "arguments",
-    [(), ("a.mlir",), ("a.mlir", "--format", "json"), ("--entry", "main", "a.mlir"), ("--help",)],
-)
-def test_command_that_is_not_built(command: str, arguments: tuple[str, ...]) -> None:
-    outcome = call(command, *arguments)
-    assert re.fullmatch(r"error: .* is not built yet", refused(outcome, 2))
-
-
 def test_plugin_path() -> None:
     outcome = call("plugin-path")
     assert (outcome.code, outcome.words) == (0, "")

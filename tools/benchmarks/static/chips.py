@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from pipeline.report.occupancy import occupy
 from pipeline.system.toolchain import load_native
-
-REGISTERS = 1 << 16
-"""32-bit registers of a multiprocessor, of which each of its four parts has a quarter."""
-PARTS, WARP, UNIT = 4, 32, 256  # registers are handed to warps by units
 
 
 class Residence(NamedTuple):
@@ -33,16 +30,10 @@ def reside(
     """
     if not blocks or not threads:
         return None
-    (native,) = (one for one in load_native().chips() if one.name == chip)
-    warps = math.ceil(threads / WARP)
-    of_warp = math.ceil(max(registers, 1) * WARP / UNIT) * UNIT
-    fitting = REGISTERS // PARTS // of_warp * PARTS // warps
-    taken = shared_bytes + native.system_bytes_per_block
-    if taken:
-        fitting = min(fitting, native.multiprocessor_bytes // taken)
-    fitting = min(fitting, native.max_threads // (warps * WARP), native.max_blocks)
+    fitting = occupy(chip, threads, registers, shared_bytes).blocks
     if fitting < 1:
         return None
+    (native,) = (one for one in load_native().chips() if one.name == chip)
     slots = fitting * native.multiprocessors
     waves = math.ceil(blocks / slots)
     return Residence(fitting, slots, waves, blocks / (waves * slots))

@@ -1,0 +1,100 @@
+"""``python -m pipeline explain``: a report of a program, or the difference of two."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..report.comparing import compare, read_document
+from . import run_command
+from .values import read_values
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..program.module import Module
+    from ..report.explaining import Explanation
+
+Explain = Callable[[str, Callable[["Module"], Sequence[Any] | None]], "Explanation"]
+
+
+def run(options: argparse.Namespace, explain: Explain) -> str:
+    """Return the text that is asked for; `explain` explains the program of a name."""
+    if options.other is not None:
+        return _compare(options, explain)
+    if _is_document(options.input):
+        if options.format == "yaml":
+            raise UsageError("error: --format yaml needs the program, not its document")
+        document = read_document(Path(options.input))
+        return json.dumps(document) + "\n" if options.format == "json" else _render(document)
+    explanation = explain(options.input, lambda module: _read_arguments(options, module))
+    if options.format == "yaml":
+        return explanation.remarks()
+    return explanation.json() if options.format == "json" else explanation.html()
+
+
+def describe_command(options: argparse.Namespace) -> str:
+    """Return the command line that the report tells of: what changes the program, in order."""
+    words = ["python", "-m", "pipeline", "explain", options.input]
+    for name in (
+        "chip",
+        "schedule",
+        "sync",
+        "numerics",
+        "memory_options",
+        "kernel",
+        "block",
+        "grid",
+    ):
+        value = getattr(options, name)
+        if value not in (None, "", _DEFAULTS.get(name)):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+_DEFAULTS = {"sync": "auto", "numerics": "exact"}
+
+
+def _is_document(name: str) -> bool:
+    return name.endswith(".json")
+
+
+def _render(document: Any) -> str:
+    from ..report.rendering import render
+
+    return render(document)
+
+
+def _compare(options: argparse.Namespace, explain: Explain) -> str:
+    if options.format == "yaml":
+        raise UsageError("error: --format yaml is of one program")
+    if options.input == options.other == "-":
+        raise UsageError("error: the standard input cannot be both programs")
+    sides = [
+        read_document(Path(name))
+        if _is_document(name)
+        else explain(name, lambda module: _read_arguments(options, module)).to_json()
+        for name in (options.input, options.other)
+    ]
+    comparison = compare(*sides)
+    if options.format == "json":
+        return json.dumps(comparison, ensure_ascii=False) + "\n"
+    from ..report.rendering import render_comparison
+
+    return render_comparison(comparison)
+
+
+def _read_arguments(options: argparse.Namespace, module: Module) -> Sequence[Any] | None:
+    """Return the values that are given; None if none are."""
+    if not options.arg:
+        return None
+    if options.kernel or not module.entries:
+        name = options.kernel or next(iter(module.kernels))
+        arguments = run_command.find_kernel(module, name).arguments
+    else:
+        arguments = module.entry(None).arguments
+    return read_values(arguments, options.arg, options.random or 0)

@@ -1,0 +1,1 @@
+"""Compiled programs explained: facts in one document, and pages made of it."""

@@ -1,0 +1,125 @@
+"""``pipeline.explain``: a program compiled, run, and told of in one document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..compiling.explaining import compile_explained
+from ..records.findings import to_json
+from .collecting import Collector
+from .machine_code import make_machine_code
+from .running import emulate as run_on_emulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..compiling.request import Numerics, Sync
+    from ..program.module import Module
+    from ..runtime.sizes import Sizes
+    from .document import Document
+
+    Arguments = Sequence[Any] | Callable[[Module], Sequence[Any] | None] | None
+
+BLOCKS = 1
+"""Of each launch, that run if nothing is said: enough to see what accesses cost."""
+
+
+class Explanation:
+    """What is known of a compiled program.
+
+    ``document`` has all of it, as docs/explain.md describes; everything else is made of that.
+    """
+
+    def __init__(self, document: Document, module: Module) -> None:
+        self.document = document
+        self.module = module
+        """The program itself; as compiled by :func:`pipeline.compile`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document as ``json`` can write it; ``schema.json`` describes it."""
+        data: dict[str, Any] = to_json(self.document)
+        return data
+
+    def json(self) -> str:
+        """Return the document as text."""
+        return json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    def html(self) -> str:
+        """Return a page that needs nothing but a browser. Raises ToolError without Jinja2."""
+        from .rendering import render
+
+        return render(self.to_json())
+
+    def remarks(self) -> str:
+        """Return the decisions as the YAML that LLVM's viewers of remarks read."""
+        from .remark_records import write_remarks
+
+        return write_remarks(self.document.decisions)
+
+
+def explain(
+    source: str | Path,
+    *,
+    chip: str | None = None,
+    schedule: str | Path | None = None,
+    kernel: str = "",
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
+    sync: Sync = "auto",
+    numerics: Numerics = "exact",
+    memory_options: str = "",
+    clang_options: Sequence[str] = (),
+    arguments: Arguments = None,
+    assemble: bool = True,
+    emulate: bool = True,
+    blocks: int = BLOCKS,
+    seed: int = 0,
+    command: str = "",
+) -> Explanation:
+    """Compile a program, and tell what became of it and why.
+
+    source, chip, schedule, kernel, block, grid, sync, numerics, memory_options, clang_options: as
+        for :func:`pipeline.compile`.
+    arguments: what the program is run on, or the kernel that is named, or a function that returns
+        it for the module. Default: random values of `seed`, where shapes tell how many.
+    assemble: have ptxas and nvdisasm tell registers and machine code, as far as they are installed.
+    emulate: run the program on the emulator, for what accesses cost and for races.
+    blocks: how many of each launch are run; 0 is all.
+    command: what the report says that it was made by.
+
+    Raises what :func:`pipeline.compile` raises. What cannot be found out is said in the document.
+    """
+    explained = compile_explained(
+        source,
+        chip=chip,
+        schedule=schedule,
+        kernel=kernel,
+        block=block,
+        grid=grid,
+        sync=sync,
+        numerics=numerics,
+        memory_options=memory_options,
+        clang_options=clang_options,
+    )
+    module = explained.module
+    code = make_machine_code(explained.located_ptx, module.chip) if assemble else None
+    values = arguments(module) if callable(arguments) else arguments
+    emulation = (
+        run_on_emulator(module, values, kernel=kernel, seed=seed, blocks=blocks)
+        if emulate
+        else None
+    )
+    given: Mapping[str, Any] = {
+        "kernel": kernel,
+        "block": block,
+        "grid": grid,
+        "sync": sync,
+        "numerics": numerics,
+        "memory_options": memory_options,
+        "schedule": explained.request.schedule[1] if explained.request.schedule else schedule,
+    }
+    options = {name: str(value) for name, value in given.items() if value not in ("", None)}
+    document = Collector(explained, code, emulation).collect(command, options)
+    return Explanation(document, module)

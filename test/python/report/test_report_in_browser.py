@@ -1,0 +1,187 @@
+"""Pages in a real browser: headless Chromium (Debian: chromium-headless-shell), by Playwright.
+
+Skipped where one of them is missing. With WORKGROUP_SCREENSHOTS set, the parts of a page are saved
+there, as docs/explain.md shows them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from pipeline.report.explaining import Explanation
+from pipeline.report.rendering import PARTS
+from report.explained_programs import MATMUL, OF_THE_USER
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of PyPI")
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
+pytestmark = pytest.mark.skipif(not BROWSER, reason="needs Debian's chromium-headless-shell")
+
+
+class Opened:
+    """A page in a browser, and what it has complained of."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._note)
+
+    def _note(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:")):
+            self.complaints.append(f"fetches {request.url}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as api:
+        chromium = api.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "matmul.mlir").write_text(MATMUL)
+    path = folder / "report.html"
+    path.write_text(pipeline.explain(folder / "matmul.mlir").html())
+    return path
+
+
+def open_page(browser: Any, path: Path, scheme: str = "light") -> Opened:
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
+    opened = Opened(context.new_page())
+    opened.page.goto(path.as_uri())
+    return opened
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_opens_without_complaints(browser: Any, report: Path, scheme: str) -> None:
+    opened = open_page(browser, report, scheme)
+    for part, title in PARTS:
+        assert title in opened.page.locator(f"#{part} h2").inner_text()
+    for link in opened.page.locator("nav a").all():
+        link.click()
+    assert opened.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(browser: Any, report: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    opened = open_page(browser, report, scheme)
+    results = axe.Axe().run(opened.page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_lines_are_linked_by_keyboard(browser: Any, report: Path) -> None:
+    page = open_page(browser, report).page
+    pane = page.locator("#pane2")
+    pane.focus()
+    row = next(
+        number
+        for number, text in enumerate(pane.locator("[role=option]").all_inner_texts(), 1)
+        if "gpu.barrier" in text
+    )
+    pane.press("Home")
+    for _ in range((row - 1) // 20):
+        pane.press("PageDown")
+    for _ in range((row - 1) % 20):
+        pane.press("j")
+    assert pane.get_attribute("aria-activedescendant") == f"pane2-{row}"
+    marked = page.locator("#pane3 .linked").all_inner_texts()
+    assert any("BAR" in text.upper() for text in marked)
+    assert page.locator("#pane1 .linked").count() >= 1
+
+
+def test_links_lead_to_lines(browser: Any, report: Path) -> None:
+    page = open_page(browser, report).page
+    link = page.locator("#barriers a[data-stage=gpu]").first
+    line = link.get_attribute("data-line")
+    link.click()
+    assert page.locator("#pane2").get_attribute("aria-activedescendant") == f"pane2-{line}"
+    assert "gpu.barrier" in page.locator(f"#pane2-{line}").inner_text()
+    page.locator("#decisions a[data-stage=transform]").first.click()
+    assert "transform" in page.locator("#pane2 [aria-selected=true]").inner_text()
+
+
+def test_passes_are_stepped_through(browser: Any, report: Path) -> None:
+    page = open_page(browser, report).page
+    passes = page.locator("details.pass")
+    assert passes.count() >= 2
+    passes.nth(0).locator("summary").focus()
+    page.keyboard.press("j")
+    assert passes.nth(1).get_attribute("open") is not None
+    page.keyboard.press("k")
+    assert passes.nth(0).get_attribute("open") is not None
+
+
+def test_hostile_names_run_nothing(browser: Any, tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=console.log(1)>'&"
+    path = tmp_path / "report.html"
+    program = OF_THE_USER.replace("@reverse", f'@"{evil}"')
+    path.write_text(pipeline.explain(program, assemble=False, emulate=False).html())
+    opened = open_page(browser, path)
+    opened.page.locator("#pane1 [role=option]").first.click()
+    assert evil in opened.page.locator("#resources").inner_text()
+    assert opened.complaints == []
+
+
+def test_many_kernels_open_in_a_second(browser: Any, tmp_path: Path) -> None:
+    kernels = [OF_THE_USER.replace("@kernels", f"@of_{n}") for n in range(100)]
+    explained = pipeline.explain("\n".join(kernels), assemble=False, emulate=False)
+    assert len(explained.document.kernels) == 100
+    path = tmp_path / "report.html"
+    path.write_text(explained.html())
+    open_page(browser, path)  # warm
+    start = time.perf_counter()
+    opened = open_page(browser, path)
+    elapsed = time.perf_counter() - start
+    assert opened.complaints == []
+    timing = "performance.getEntriesByType('navigation')[0].duration"
+    print(f"{len(path.read_bytes())} bytes, {elapsed:.2f} s, {opened.page.evaluate(timing):.0f} ms")
+    assert elapsed < 5, "a second, where nothing else runs"
+
+
+def test_parts_are_shown(browser: Any, report: Path) -> None:
+    """Save what the documentation shows, if that is asked for."""
+    opened = open_page(browser, report)
+    opened.page.locator("#barriers a[data-stage=gpu]").first.click()
+    folder = os.environ.get("WORKGROUP_SCREENSHOTS")
+    for part, _ in PARTS:
+        box = opened.page.locator(f"#{part}").bounding_box()
+        assert box
+        assert box["height"] > 60
+        if folder:
+            clip = {"x": box["x"], "y": box["y"], "width": 1000, "height": min(box["height"], 520)}
+            clip |= {"width": box["width"]}
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            opened.page.screenshot(path=f"{folder}/{part}.png", full_page=True, clip=clip)
+
+
+def test_comparison_is_accessible(browser: Any, tmp_path: Path) -> None:
+    from pipeline.report.comparing import compare
+    from pipeline.report.rendering import render_comparison
+
+    def explain(program: str) -> Explanation:
+        return pipeline.explain(program, assemble=False, emulate=False)
+
+    path = tmp_path / "difference.html"
+    sides = [explain(one).to_json() for one in (OF_THE_USER, MATMUL)]
+    path.write_text(render_comparison(compare(*sides)))
+    opened = open_page(browser, path)
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
+    results = axe.Axe().run(opened.page)
+    assert results.violations_count == 0, results.generate_report()
+    assert opened.complaints == []
