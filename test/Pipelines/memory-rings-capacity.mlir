@@ -5,7 +5,7 @@
 
 // CHECK:       [Passed] LoweredRing | Category:workgroup-lower-rings | Function=roomy | Engine=TMA
 // CHECK:       [Missed] NotTMA | Category:workgroup-lower-rings | Function=full | Reason="TMA not used: mbarriers, and slots aligned as it needs them, take more workgroup memory than there is"
-// CHECK:       [Passed] LoweredRing | Category:workgroup-lower-rings | Function=full | Engine=cp.async, IterationsAhead=1, Remark="copies of a ring run ahead of their readers", Slots=2
+// CHECK:       [Passed] LoweredRing | Category:workgroup-lower-rings | Function=full | Engine=cp.async, Iterations=8, IterationsAhead=1, Remark="copies of a ring run ahead of their readers", Slots=2
 // CHECK:       nvgpu.tma.async.load
 // CHECK:       nvvm.cp.async.wait.group
 

@@ -297,7 +297,7 @@ class Venv:
         with step(f"installing mlir-workgroup into {self.folder.name}"):
             pip = [str(self.python), "-m", "pip"]
             run([*pip, "uninstall", "-y", "mlir-workgroup"], "pip uninstall failed")
-            run([*pip, "install", f"{wheel}[ptxas]"], "pip install failed")
+            run([*pip, "install", f"{wheel}[explain,ptxas]"], "pip install failed")
         self._note(package=fingerprint)
 
 

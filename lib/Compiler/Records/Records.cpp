@@ -253,18 +253,21 @@ public:
       : snapshots(snapshots) {}
 
   void runBeforePass(Pass *pass, Operation *op) override {
-    if (isReal(pass))
-      before.push_back(print(op));
+    if (!isReal(pass))
+      return;
+    // Printing takes longer than most passes.
+    before.push_back(op == last.op ? std::move(last.text) : print(op));
+    last = {};
   }
 
   void runAfterPass(Pass *pass, Operation *op) override {
     if (!isReal(pass))
       return;
-    std::string after = print(op);
-    if (after != before.back())
+    last = {op, print(op)};
+    if (last.text != before.back())
       snapshots.push_back({pass->getArgument().str(),
                            op->getName().getStringRef().str(),
-                           std::move(before.back()), std::move(after)});
+                           std::move(before.back()), last.text});
     before.pop_back();
   }
 
@@ -286,6 +289,11 @@ private:
 
   std::vector<SnapshotRecord> &snapshots;
   std::vector<std::string> before;
+  /// The operation that a pass has run on right before, and its text since.
+  struct {
+    Operation *op = nullptr;
+    std::string text;
+  } last;
 };
 } // namespace
 

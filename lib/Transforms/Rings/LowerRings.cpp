@@ -160,11 +160,14 @@ static LogicalResult checkUniformity(Ring &ring,
 //===----------------------------------------------------------------------===//
 
 static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
-  recordRemark(RemarkId::LowerRings_LoweredRing, ring.op)
-      << "copies of a ring run ahead of their readers"
-      << remark::metric("Slots", slots)
-      << remark::metric("IterationsAhead", slots - 1)
-      << remark::metric("Engine", engine.str());
+  auto remark = recordRemark(RemarkId::LowerRings_LoweredRing, ring.op);
+  remark << "copies of a ring run ahead of their readers"
+         << remark::metric("Slots", slots)
+         << remark::metric("IterationsAhead", slots - 1)
+         << remark::metric("Engine", engine.str());
+  std::optional<APInt> iterations = ring.getLoop().getStaticTripCount();
+  if (iterations && iterations->isIntN(63))
+    remark << remark::metric("Iterations", int64_t(iterations->getZExtValue()));
 }
 
 /// A remark that the engine that was asked for is not used.

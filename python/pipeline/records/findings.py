@@ -138,6 +138,8 @@ class Report:
 
 def to_json(value: Any) -> Any:
     """Return what ``json`` can write of a record of this module, or of several."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Location):
         return {"file": value.file, "line": value.line, "column": value.column}
     if hasattr(value, "__dataclass_fields__"):
@@ -147,6 +149,9 @@ def to_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
     return value
+
+
+_PLAIN = frozenset({bool, float, int, str, type(None)})
 
 
 def report_from_native(

@@ -131,7 +131,7 @@ class Collector:
             [one for one in explained.operations if one.kernel == number], table
         )
         remarks = self._remarks_on(number)
-        rings = list_rings(remarks, operations, table)
+        rings = list_rings(remarks, table)
         resources = self._describe_resources(kernel)
         reports = [one for one in self._emulation.statistics if one.kernel == kernel.name]
         checks = [one for one in self._emulation.checks if one.kernel == kernel.name]

@@ -63,6 +63,7 @@ def _make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["embed"] = _embed
+    environment.filters["basename"] = _name_file
     environment.filters["place"] = _name_place
     environment.filters["dims"] = _name_sizes
     environment.filters["number"] = _name_number
@@ -88,11 +89,15 @@ def _embed(value: Any) -> Any:
     return Markup(text)
 
 
+def _name_file(name: str) -> str:
+    return Path(name).name or name
+
+
 def _name_place(place: Mapping[str, Any] | None) -> str:
     if place is None:
         return "not known"
     column = f":{place['column']}" if place["column"] else ""
-    return f"{Path(place['file']).name}:{place['line']}{column}"
+    return f"{_name_file(place['file'])}:{place['line']}{column}"
 
 
 def _name_sizes(sizes: list[int] | None) -> str:

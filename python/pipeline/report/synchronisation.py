@@ -100,9 +100,7 @@ def list_operations(operations: Iterable[SyncOperation], table: LineTable) -> tu
     )
 
 
-def list_rings(
-    remarks: Iterable[Remark], operations: Sequence[Operation], table: LineTable
-) -> tuple[Ring, ...]:
+def list_rings(remarks: Iterable[Remark], table: LineTable) -> tuple[Ring, ...]:
     """Return the rings of a kernel, by what the pass that lowers them says."""
     rings = []
     for remark in remarks:
@@ -110,22 +108,15 @@ def list_rings(
             continue
         engine = remark.arguments["Engine"]
         place = table.place(remark.location)
+        iterations = remark.arguments.get("Iterations")
         rings.append(
             Ring(
                 place=place,
                 slots=int(remark.arguments["Slots"]),
                 ahead=int(remark.arguments["IterationsAhead"]),
                 engine=engine,
-                iterations=_find_iterations(operations),
+                iterations=int(iterations) if iterations else None,
                 has_phases=engine == "TMA",
             )
         )
     return tuple(rings)
-
-
-def _find_iterations(operations: Iterable[Operation]) -> int | None:
-    """Return the iterations of the innermost loop that waits for copies, if it is known."""
-    for one in operations:
-        if one.role in ("wait", "mbarrier_wait") and one.loops:
-            return one.loops[-1].iterations
-    return None

@@ -4,7 +4,7 @@
 // What becomes of a ring, and why not what was asked for.
 
 // CHECK: [Missed] NotTMA | Category:workgroup-lower-rings | Function=ahead | Reason="TMA not used:
-// CHECK: [Passed] LoweredRing | Category:workgroup-lower-rings | Function=ahead | Engine=cp.async, IterationsAhead=2, Remark="copies of a ring run ahead of their readers", Slots=3
+// CHECK: [Passed] LoweredRing | Category:workgroup-lower-rings | Function=ahead | Engine=cp.async, Iterations=8, IterationsAhead=2, Remark="copies of a ring run ahead of their readers", Slots=3
 
 !tile = memref<64xf32, 3>
 !ring = !workgroup.ring<3 slots of !tile>
@@ -15,7 +15,7 @@ gpu.module @kernels {
     %c512 = arith.constant 512 : index
     %x = gpu.thread_id x
     // expected-remark @+2 {{[Missed] NotAsync | Category:workgroup-lower-rings | Function=ahead | Reason="cp.async not used: sm_75 does not have it"}}
-    // expected-remark @+1 {{[Passed] LoweredRing | Category:workgroup-lower-rings | Function=ahead | Engine=registers, IterationsAhead=1, Remark="copies of a ring run ahead of their readers", Slots=2}}
+    // expected-remark @+1 {{[Passed] LoweredRing | Category:workgroup-lower-rings | Function=ahead | Engine=registers, Iterations=8, IterationsAhead=1, Remark="copies of a ring run ahead of their readers", Slots=2}}
     %ring = workgroup.ring : !ring
     scf.for %k = %c0 to %c512 step %c64 {
       %source = memref.subview %a[%k] [64] [1] : memref<512xf32> to memref<64xf32, strided<[1], offset: ?>>

@@ -48,7 +48,10 @@ gpu.module @kernels {
 }
 """
 
-_SYNCHRONISED = OF_THE_USER.replace("    %y =", "    gpu.barrier\n    gpu.barrier\n    %y =")
+# The second barrier orders nothing.
+_SYNCHRONISED = OF_THE_USER.replace("    %y =", "    gpu.barrier\n    %y =").replace(
+    "    gpu.return", "    gpu.barrier\n    gpu.return"
+)
 
 DYNAMIC = """
 #workgroup = #gpu.address_space<workgroup>

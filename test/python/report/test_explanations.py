@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import pipeline
 from pipeline.report.rendering import PARTS
@@ -174,10 +174,10 @@ def test_inserted_barrier_has_its_pair_and_the_race_without_it() -> None:
 
 
 def test_barriers_of_the_program_are_told_apart() -> None:
-    """Of two, each does without the other."""
+    """Of two, one is needed, and the other orders nothing."""
     (kernel,) = document("synchronised")["kernels"]
     assert [barrier["origin"] for barrier in kernel["barriers"]] == ["given", "given"]
-    assert [barrier["without"] for barrier in kernel["barriers"]] == ["SAFE", "SAFE"]
+    assert [barrier["without"] for barrier in kernel["barriers"]] == ["RACE", "SAFE"]
 
 
 @each
@@ -197,10 +197,17 @@ def test_barriers_are_those_of_the_text(name: str) -> None:
     assert told == [number for number, line in enumerate(lines, 1) if "gpu.barrier" in line]
 
 
+def kernel_decisions(name: str) -> list[Any]:
+    return [one for one in document("matmul")["decisions"] if one["name"] == name]
+
+
 def test_pipelines_have_slots_and_waits() -> None:
     (kernel,) = document("matmul")["kernels"]
     (ring,) = kernel["rings"]
     assert (ring["engine"], ring["ahead"]) == ("cp.async", ring["slots"] - 1)
+    (staged,) = kernel_decisions("StagedOperands")
+    tile = staged["arguments"]["Tile"]
+    assert ring["iterations"] == 256 // int(tile.split("x")[-1])
     roles = {one["role"] for one in kernel["operations"]}
     assert {"copy", "commit", "wait", "barrier"} <= roles
     waits = [one for one in kernel["operations"] if one["role"] == "wait" and one["loops"]]
@@ -262,11 +269,9 @@ def test_alternatives_have_the_chosen_one_first() -> None:
 def test_statements_are_those_of_the_verdict(name: str) -> None:
     found = document(name)
     verdicts = {one["name"]: one["verdict"]["verdict"] for one in found["kernels"]}
-    assert verdicts == {
-        one.name: one.verdict for one in pipeline.check(found["stages"][-1]["text"]).kernels
-    } or all(verdict == "SAFE" for verdict in verdicts.values())
+    assert set(verdicts.values()) == {"SAFE"}
     proved = {one["kernel"] for one in found["statements"] if one["standing"] == "proved"}
-    assert {name for name, verdict in verdicts.items() if verdict == "SAFE"} <= proved
+    assert proved == set(verdicts)
     assert any(one["standing"] == "assumed" for one in found["statements"])
 
 
@@ -332,13 +337,13 @@ def test_errors_are_those_of_a_compilation() -> None:
 
 def test_later_errors_are_located_in_the_program() -> None:
     """Behind stage ``gpu`` locations are in its text, which nobody has seen."""
-    program = OF_THE_USER.replace(
-        "    gpu.return", '    %z = "nvvm.read.ptx.sreg.clusterid.x"() : () -> i32\n    gpu.return'
-    )
+    assembly = '%z = llvm.inline_asm has_side_effects "mov.b32 $0, 1;", "=z" : () -> i32'
+    program = OF_THE_USER.replace("gpu.return", f"{assembly}\n    gpu.return")
     with pytest.raises(pipeline.CompileError) as compiled:
-        pipeline.compile(program, chip="sm_75")
+        pipeline.compile(program)
     with pytest.raises(pipeline.CompileError) as explained:
-        pipeline.explain(program, chip="sm_75")
+        pipeline.explain(program)
+    assert "<string>:14:" in str(compiled.value)
     assert str(explained.value) == str(compiled.value)
 
 

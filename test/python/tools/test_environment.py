@@ -150,7 +150,7 @@ def test_package_is_built_once_for_both(environment: ModuleType, commands: FakeC
         environment.prepare_user()
         environment.prepare_developer("test")
     assert len(commands.builds) == 1
-    wheels = [words for words in commands.installs if words[-1].endswith(".whl[ptxas]")]
+    wheels = [words for words in commands.installs if words[-1].endswith(".whl[explain,ptxas]")]
     assert [Path(words[0]).parts[-3] for words in wheels] == [".venv", ".venv-dev"]
     (environment.ROOT / "lib" / "Pass.cpp").write_text("int g();")
     environment.prepare_user()
@@ -212,7 +212,7 @@ def test_failed_installation_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, environment: ModuleType, commands: FakeCommands
 ) -> None:
     def fail(command: list[str], *words: str, **variables: str) -> None:
-        if command[-1].endswith("[ptxas]"):
+        if command[-1].endswith("ptxas]"):
             raise environment.SetupError("there is no network")
         commands(command, *words, **variables)
 
@@ -222,7 +222,7 @@ def test_failed_installation_is_tried_again(
     monkeypatch.setattr(environment, "run", commands)
     environment.prepare_user()
     assert len(commands.builds) == 1
-    assert commands.installs[-1][-1].endswith("[ptxas]")
+    assert commands.installs[-1][-1].endswith("ptxas]")
 
 
 def test_plain_error_and_exit_code(

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const stages = JSON.parse(document.getElementById("stages").textContent);
-  const PART = 2000; // lines of a text that are shown at a time
+  const PART = 500; // lines of a text that are shown at a time
   for (const stage of stages) stage.rows = stage.text.split("\n");
 
   const linesOf = (lines, row) => (lines.length ? lines[row - 1] || [] : []);
@@ -51,6 +51,7 @@
         line.id = `${this.list.id}-${row + 1}`;
         line.dataset.n = row + 1;
         line.textContent = rows[row] || " ";
+        if (!rows[row].trim()) line.setAttribute("aria-label", "blank");
         lines.append(line);
       }
       this.list.replaceChildren(lines);
