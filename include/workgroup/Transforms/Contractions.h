@@ -46,6 +46,19 @@ struct StageOperandsOptions {
 LogicalResult stageOperands(Operation *root,
                             const StageOperandsOptions &options = {});
 
+struct KeepChainsOptions {
+  /// Threads of a block.
+  int64_t threads = 128;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+};
+
+/// Makes buffers of threads of what is between two contractions of blocks
+/// inside `root`, where warps can have whole rows. See pass
+/// `workgroup-keep-chains`.
+LogicalResult keepChains(Operation *root,
+                         const KeepChainsOptions &options = {});
+
 /// Makes buffers of threads of results in device code inside `root` while these
 /// are added to. See pass `workgroup-keep-accumulators`.
 void keepAccumulators(Operation *root, bool assumeDistinctArguments = false);

@@ -52,6 +52,39 @@ def KeepAccumulators_KeptAccumulator
     : Passed<"A result is a buffer of the thread while it is added to.">;
 def KeepAccumulators_NotKept : Missed<"A result stays in memory while it is added to.">;
 
+def KeepChainsPass : Pass<"workgroup-keep-chains"> {
+  let summary = "What is between two contractions of a block -> buffers of its threads";
+  let description = [{
+    In an iteration of a loop (`scf.for`) of a block, a contraction of tiles in workgroup memory
+    makes some columns of scores; what is computed of them row by row is a factor of another
+    contraction, whose sums go on through the loop: attention, as `workgroup-tile-kernel` makes it
+    with `stream`. Each warp of the block can have whole rows of both results. Then the buffers
+    between the contractions, and those that rows are reduced to, become private
+    (`#gpu.address_space<private>`), as if each thread did all of it, and `workgroup-lower-contractions`
+    makes registers of them: nothing of a row goes through workgroup memory, and no
+    thread waits for another one but for the tiles that all multiply.
+
+    That takes tensor cores that multiply both, a factor of 16 bits between them, sums without
+    inner loops (steps of all of a tile), and as many rows as `threads`, in warps, can
+    share out by 16 or a multiple. What is between may be element-wise, of tiles or of rows, or
+    reduce elements of rows; it may read other memory by the loops of a tile, and ask for the
+    numbers of iterations (a causal mask). Buffers are filled before they are read.
+    Whatever is otherwise is left alone.
+
+    To be run behind `workgroup-place-buffers`, and before `workgroup-map-to-threads`, with the
+    same `threads`. Source: Dao, "FlashAttention-2" (2023).
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"128",
+           "Threads of a block">,
+    ChipOption,
+  ];
+  let dependentDialects = ["gpu::GPUDialect", "memref::MemRefDialect"];
+}
+
+def KeepChains_KeptChain
+    : Passed<"What is between two contractions is in buffers of threads.">;
+
 def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
   let summary = "Convolutions of blocks -> contractions of gathered tiles";
   let description = [{
@@ -146,6 +179,10 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     operands may be anywhere in memory then. In loops over threads that are yet to be distributed,
     operations are left alone.
 
+    Contractions with private buffers between them, as `workgroup-keep-chains` makes them, are done
+    together: warps have whole rows, the four lanes with elements of a row exchange what they
+    reduce it to, and the first result, rounded to 16 bits, is where the second product takes it.
+
     To be run after `workgroup-form-rings` and before `workgroup-lower-rings`: the tiles
     may be slots of rings; and again behind `workgroup-keep-accumulators`. Inserts no barriers.
     Sources: NVIDIA, "CUTLASS: efficient GEMM in CUDA"; PTX ISA, "Matrix Fragments for mma".
@@ -164,6 +201,8 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
 
 def LowerContractions_LoweredContraction
     : Passed<"A contraction of tiles was shared out to threads.">;
+def LowerContractions_LoweredChain
+    : Passed<"A contraction of what another one makes is done in registers.">;
 def LowerContractions_TensorCoresNotUsed
     : Missed<"Tensor cores do not compute a contraction.">;
 def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -30,8 +31,10 @@ FragmentLoader::FragmentLoader(ContractionPart &part, ProductBody &body,
     : part(part), body(body), factor(factor),
       isLhs(factor.operand == part.contraction.lhs),
       group(isLhs ? part.contraction.rows : part.contraction.columns),
-      numTiles(numTiles), mode(chooseMode()), rewriter(part.rewriter),
-      loc(part.loc), index(part.index) {
+      numTiles(numTiles), allChunks(numChunks), mode(chooseMode()),
+      rewriter(part.rewriter), loc(part.loc), index(part.index) {
+  if (isInRegisters())
+    return;
   for (int64_t i : {1, 2})
     for (int64_t j : {1, 2})
       if ((i == 1 ? numTiles % 2 != 0 : numTiles >= 2) &&
@@ -40,6 +43,8 @@ FragmentLoader::FragmentLoader(ContractionPart &part, ProductBody &body,
 }
 
 FragmentLoader::Mode FragmentLoader::chooseMode() {
+  if (isPrivateMemory(factor.operand->get().getType()))
+    return Mode::Registers;
   Contraction &contraction = part.contraction;
   std::optional<unsigned> loop = getContiguousLoop(contraction, factor.operand);
   int64_t bytes = getElementBytes(factor.operand->get());
@@ -212,6 +217,12 @@ SmallVector<Value> FragmentLoader::load(OpFoldResult step, int64_t numChunks,
                                         const IRMapping &shared) {
   SmallVector<Value> cells;
   for (int64_t tile = 0; tile < numTiles; ++tile) {
+    if (isInRegisters()) {
+      int64_t first = *getConstantIntValue(step) / factor.getChunk();
+      for (int64_t j = first; j < first + numChunks; ++j)
+        cells.push_back(registers[tile * allChunks + j]);
+      continue;
+    }
     if (mode != Mode::Elements) {
       int64_t count = std::min<int64_t>(numTiles - tile, 2);
       loadMatrices(tile, step, count, numChunks, cells);

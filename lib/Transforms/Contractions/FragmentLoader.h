@@ -10,7 +10,7 @@
 // (MatrixForm.h): up to four of them by one `ldmatrix`, where the 16 bytes of a
 // row of a cell are neighbours in memory, or, of elements of 16 bits, where
 // those of a column are. Other elements are loaded one by one, or those of a
-// register at once.
+// register at once. What is in registers already is taken from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +32,12 @@ public:
                  const MatrixFactor &factor, int64_t numTiles,
                  int64_t numChunks);
 
+  /// True if the factor is in memory of the threads, and its cells in registers
+  /// that have to be given.
+  bool isInRegisters() const { return mode == Mode::Registers; }
+  /// Gives cell `i * numChunks + j` of row `i` and chunk `j`, of all chunks.
+  void setCells(SmallVector<Value> cells) { registers = std::move(cells); }
+
   /// The cells for one chunk or two, `step` being the first of these in the
   /// tile: cell `i * numChunks + j` is that of row `i` and chunk `j`, a vector
   /// of a register's elements. `shared` has the values of the body that all
@@ -46,7 +52,9 @@ private:
     Rows,
     /// By columns in memory, transposed on the way.
     Transposed,
-    Elements
+    Elements,
+    /// Not at all.
+    Registers
   };
   /// What the lane contributes to the indices of an access.
   struct LanePart {
@@ -68,8 +76,9 @@ private:
   const MatrixFactor factor;
   const bool isLhs;
   const LoopGroup &group;
-  const int64_t numTiles;
+  const int64_t numTiles, allChunks;
   Mode mode;
+  SmallVector<Value> registers;
   /// For one row of cells or two, and one chunk or two.
   LanePart lanes[2][2];
   RewriterBase &rewriter;

@@ -18,6 +18,7 @@
 #include "MatrixProductEmitter.h"
 #include "PointwiseEmitter.h"
 #include "ProductEmitter.h"
+#include "RegisterChainEmitter.h"
 #include "Support/Remarks.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "Transforms/Utils/CarriedValues.h"
@@ -204,10 +205,63 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   rewriter.eraseOp(cluster.accumulator);
 }
 
+//===----------------------------------------------------------------------===//
+// Chains
+//===----------------------------------------------------------------------===//
+
+/// True if `op` multiplies what threads have for themselves.
+static bool multipliesPrivate(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() != 0 && op.getNumDpsInputs() == 2 &&
+         llvm::any_of(op.getDpsInputs(), [](Value input) {
+           return isPrivateMemory(input.getType());
+         });
+}
+
+static void reportChain(RegisterChain &chain) {
+  auto remark =
+      recordRemark(RemarkId::LowerContractions_LoweredChain, chain.second.op);
+  remark << "contraction of what another one makes, done in registers"
+         << remark::metric("Rows", chain.second.rows.getSize())
+         << remark::metric("Threads", chain.ofSecond.tile.getNumThreads())
+         << remark::metric("Instruction", chain.ofSecond.getName());
+}
+
+/// Lowers contractions in `scope` of what others make, where warps have whole
+/// rows.
+static LogicalResult lowerChains(Operation *scope,
+                                 const LowerContractionsOptions &options) {
+  bool isWorthIt = false;
+  scope->walk([&](linalg::LinalgOp op) { isWorthIt |= multipliesPrivate(op); });
+  std::optional<int64_t> numThreads = getBlockShape(scope).getNumThreads();
+  if (!isWorthIt || !options.tensorCores || !numThreads)
+    return success();
+  const Chip *chip = resolveChip(scope, options.chip);
+  if (!chip)
+    return failure();
+  SharerAnalysis analysis(scope);
+  IRRewriter rewriter(scope->getContext());
+  for (RegisterChain &chain : findRegisterChains(scope, *chip, *numThreads)) {
+    bool isPrivate = llvm::all_of(chain.buffers, [](const auto &entry) {
+      return isPrivateMemory(entry.first.getType());
+    });
+    if (!isPrivate || !analysis.getBlockDivergence(chain.ops).empty())
+      continue;
+    reportChain(chain);
+    AlignmentAnalysis alignment(
+        {options.assumeAlignment, kWidestAccessBytes, scope});
+    Sharers sharers{Sharers::Unit::Block, *numThreads};
+    RegisterChainEmitter(chain, sharers, rewriter, alignment).run();
+  }
+  return success();
+}
+
 LogicalResult lowerContractions(Operation *root,
                                 const LowerContractionsOptions &options) {
   if (failed(verifyAssumedAlignment(root, options.assumeAlignment)))
     return failure();
+  for (Operation *scope : collectDeviceScopes(root))
+    if (failed(lowerChains(scope, options)))
+      return failure();
   std::vector<ContractionCluster> clusters = collectClusters(root);
   if (clusters.empty())
     return success();

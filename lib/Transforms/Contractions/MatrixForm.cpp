@@ -307,7 +307,7 @@ static std::string checkTile(Contraction &contraction, const MatrixForm &form,
 
 /// Chooses the tile of a warp. Returns the reason why there is none, or empty.
 static std::string chooseWarpTile(Contraction &contraction, MatrixForm &form,
-                                  int64_t numThreads) {
+                                  int64_t numThreads, bool hasWholeRows) {
   if (std::string why = checkTile(contraction, form, numThreads); !why.empty())
     return why;
   int64_t rows = contraction.rows.getSize();
@@ -321,7 +321,7 @@ static std::string chooseWarpTile(Contraction &contraction, MatrixForm &form,
   std::optional<ThreadTile> best;
   int64_t least = 0;
   for (int64_t i = 1; i <= numWarps; ++i)
-    for (int64_t j = 1; i * j <= numWarps; ++j) {
+    for (int64_t j = 1; i * j <= (hasWholeRows ? i : numWarps); ++j) {
       if (rows % (i * form.shape.rows) != 0 || columns % (j * kCellSize) != 0)
         continue;
       ThreadTile &tile = form.tile;
@@ -349,8 +349,8 @@ static std::string chooseWarpTile(Contraction &contraction, MatrixForm &form,
 
 std::optional<MatrixForm> chooseMatrixForm(Contraction &contraction,
                                            const Chip &chip, bool roundsToTF32,
-                                           int64_t numThreads,
-                                           std::string &why) {
+                                           int64_t numThreads, std::string &why,
+                                           bool hasWholeRows) {
   MatrixForm form;
   ProductBody body(contraction);
   why = findFactors(body, form);
@@ -365,7 +365,7 @@ std::optional<MatrixForm> chooseMatrixForm(Contraction &contraction,
       why = "";
     return std::nullopt;
   }
-  why = chooseWarpTile(contraction, form, numThreads);
+  why = chooseWarpTile(contraction, form, numThreads, hasWholeRows);
   if (!why.empty())
     return std::nullopt;
   return form;

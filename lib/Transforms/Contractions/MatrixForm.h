@@ -78,10 +78,11 @@ struct MatrixForm {
 /// How a block of `numThreads` threads computes `contraction` on the tensor
 /// cores of `chip`; nothing if it does not. `why` is the reason then, empty
 /// where nobody would expect them: f32 is not rounded unless `roundsToTF32`.
+/// With `hasWholeRows`, each warp has all columns of its rows.
 std::optional<MatrixForm> chooseMatrixForm(Contraction &contraction,
                                            const Chip &chip, bool roundsToTF32,
-                                           int64_t numThreads,
-                                           std::string &why);
+                                           int64_t numThreads, std::string &why,
+                                           bool hasWholeRows = false);
 
 } // namespace mlir::workgroup
 

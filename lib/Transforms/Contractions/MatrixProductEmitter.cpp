@@ -244,14 +244,16 @@ SmallVector<Value> MatrixProductEmitter::multiplySteps(ValueRange sums,
   return results;
 }
 
-SmallVector<Value> MatrixProductEmitter::multiply(ValueRange sums) {
+SmallVector<Value> MatrixProductEmitter::multiply(ValueRange sums,
+                                                  ArrayRef<Value> cells) {
+  lhs.setCells(SmallVector<Value>(cells));
   shared = body.computeShared(rewriter);
   SmallVector<Value> packed = packSums(sums);
   // More would not fit into the cache of instructions.
   constexpr int64_t kMaxProducts = 512;
   int64_t perStep = getNumRows() * getNumColumns();
   int64_t unrolled = std::max<int64_t>(kMaxProducts / perStep, 1) * 2;
-  if (numChunks <= unrolled || numChunks % 2 != 0) {
+  if (numChunks <= unrolled || numChunks % 2 != 0 || lhs.isInRegisters()) {
     packed = multiplySteps(packed, rewriter.getIndexAttr(0), numChunks);
     return unpackSums(packed);
   }

@@ -26,8 +26,9 @@ public:
   /// products.
   MatrixProductEmitter(ContractionPart &part, const MatrixForm &form);
 
-  /// The result `sums` with the products of the tile's factors added.
-  SmallVector<Value> multiply(ValueRange sums);
+  /// The result `sums` with the products of the tile's factors added. `cells`
+  /// are those of the first factor, by rows, if it is in registers.
+  SmallVector<Value> multiply(ValueRange sums, ArrayRef<Value> cells = {});
 
 private:
   int64_t getNumRows() const;

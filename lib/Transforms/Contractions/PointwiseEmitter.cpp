@@ -34,21 +34,19 @@ static bool isMemRef(OpOperand *operand) {
 // Computation
 //===----------------------------------------------------------------------===//
 
-/// What `op` makes of `sum`, one result for each output: vectors, or scalars
-/// where all elements are the same.
-SmallVector<Value> PointwiseEmitter::compute(const Pointwise &op, Value sum,
-                                             const Piece &piece,
-                                             PieceCache *cache) {
+/// What the body of `op` gets of `piece`.
+IRMapping PointwiseEmitter::readAll(const Pointwise &op, Value sum,
+                                    const Piece &piece, PieceCache *cache) {
   PieceAccess access(part, op);
   auto read = [&](OpOperand *operand) {
+    if (Value value = registers ? registers(operand, piece) : Value())
+      return value;
     if (operand->get() == op.accumulator->get())
       return sum;
     if (!isMemRef(operand))
       return operand->get();
     return access.load(operand, piece, cache);
   };
-  if (!op.body)
-    return {read(op.inputs[0])};
   IRMapping mapping;
   auto generic = cast<linalg::LinalgOp>(op.op);
   for (OpOperand &operand : op.op->getOpOperands()) {
@@ -56,12 +54,75 @@ SmallVector<Value> PointwiseEmitter::compute(const Pointwise &op, Value sum,
     if (!argument.use_empty())
       mapping.map(argument, read(&operand));
   }
+  return mapping;
+}
+
+/// `values` of the body of `op`, which asks for the numbers of iterations,
+/// element by element.
+SmallVector<Value> PointwiseEmitter::computeElements(const Pointwise &op,
+                                                     ValueRange values,
+                                                     const IRMapping &arguments,
+                                                     const Piece &piece) {
+  SmallVector<SmallVector<Value>> elements(values.size());
+  for (int64_t i = 0; i < piece.length; ++i) {
+    IRMapping mapping;
+    for (BlockArgument argument : op.body->getArguments()) {
+      Value value = arguments.lookupOrNull(argument);
+      if (value && isa<VectorType>(value.getType()))
+        value = vector::ExtractOp::create(rewriter, loc, value, i);
+      if (value)
+        mapping.map(argument, value);
+    }
+    for (Operation &inner : op.body->without_terminator()) {
+      auto number = dyn_cast<linalg::IndexOp>(inner);
+      if (!number) {
+        rewriter.clone(inner, mapping);
+        continue;
+      }
+      unsigned loop = op.getLoop(part.contraction, number.getDim());
+      OpFoldResult at = part.getIndex(loop, piece.row, piece.column + i);
+      mapping.map(number.getResult(), index.value(at));
+    }
+    for (auto [list, value] : llvm::zip_equal(elements, values))
+      list.push_back(mapping.lookupOrDefault(value));
+  }
+  return llvm::map_to_vector(elements, [&](ArrayRef<Value> list) -> Value {
+    if (list.size() == 1)
+      return list.front();
+    auto type = VectorType::get({piece.length}, list.front().getType());
+    return vector::FromElementsOp::create(rewriter, loc, type, list);
+  });
+}
+
+/// `values` of the body of `op`, the arguments of which are given.
+SmallVector<Value> PointwiseEmitter::computeAll(const Pointwise &op,
+                                                ValueRange values,
+                                                IRMapping arguments,
+                                                const Piece &piece) {
+  if (cast<linalg::LinalgOp>(op.op).hasIndexSemantics())
+    return computeElements(op, values, arguments, piece);
   for (Operation &inner : op.body->without_terminator())
-    cloneOnVectors(rewriter, inner, mapping, piece.length);
-  SmallVector<Value> results;
-  for (Value result : op.body->getTerminator()->getOperands())
-    results.push_back(mapping.lookupOrDefault(result));
-  return results;
+    cloneOnVectors(rewriter, inner, arguments, piece.length);
+  return llvm::map_to_vector(
+      values, [&](Value value) { return arguments.lookupOrDefault(value); });
+}
+
+SmallVector<Value> PointwiseEmitter::compute(const Pointwise &op, Value sum,
+                                             const Piece &piece,
+                                             PieceCache *cache) {
+  if (op.body)
+    return computeAll(op, op.body->getTerminator()->getOperands(),
+                      readAll(op, sum, piece, cache), piece);
+  // A copy of the accumulator, or to it.
+  if (op.inputs[0]->get() == op.accumulator->get())
+    return {sum};
+  return {PieceAccess(part, op).load(op.inputs[0], piece, cache)};
+}
+
+Value PointwiseEmitter::computeValue(const Pointwise &op, Value value,
+                                     const Piece &piece, PieceCache *cache) {
+  return computeAll(op, value, readAll(op, /*sum=*/{}, piece, cache), piece)
+      .front();
 }
 
 void PointwiseEmitter::emitIf(Value condition, function_ref<void()> body) {

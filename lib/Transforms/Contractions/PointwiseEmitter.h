@@ -24,9 +24,13 @@ namespace mlir::workgroup {
 /// added, and after that.
 class PointwiseEmitter {
 public:
-  explicit PointwiseEmitter(ContractionPart &part)
+  /// What a thread has in registers of an operand for a piece: an element or a
+  /// vector; null if the operand is in memory.
+  using Registers = std::function<Value(OpOperand *, const Piece &)>;
+
+  explicit PointwiseEmitter(ContractionPart &part, Registers registers = {})
       : part(part), tile(part.tile), rewriter(part.rewriter), loc(part.loc),
-        index(part.index) {}
+        index(part.index), registers(std::move(registers)) {}
 
   /// The result as `value` everywhere.
   SmallVector<Value> fill(Value value);
@@ -41,9 +45,22 @@ public:
   /// Does `sink` on the result.
   void finish(const Pointwise &sink, ValueRange sums);
 
-private:
+  /// What `op` makes of `sum`, its accumulator: one result for each output,
+  /// vectors, or scalars where all elements are the same.
   SmallVector<Value> compute(const Pointwise &op, Value sum, const Piece &piece,
                              PieceCache *cache);
+  /// What `piece` has of `value`, in the body of `op`.
+  Value computeValue(const Pointwise &op, Value value, const Piece &piece,
+                     PieceCache *cache);
+
+private:
+  IRMapping readAll(const Pointwise &op, Value sum, const Piece &piece,
+                    PieceCache *cache);
+  SmallVector<Value> computeAll(const Pointwise &op, ValueRange values,
+                                IRMapping arguments, const Piece &piece);
+  SmallVector<Value> computeElements(const Pointwise &op, ValueRange values,
+                                     const IRMapping &arguments,
+                                     const Piece &piece);
   void emitIf(Value condition, function_ref<void()> body);
   Value makeOrZero(Value condition, Type type, function_ref<Value()> make);
   SmallVector<Value> make(const Pointwise &op, ValueRange sums);
@@ -63,6 +80,7 @@ private:
   RewriterBase &rewriter;
   const Location loc;
   IndexBuilder &index;
+  Registers registers;
 };
 
 } // namespace mlir::workgroup

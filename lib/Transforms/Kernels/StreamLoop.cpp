@@ -18,6 +18,7 @@
 #include "StreamTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -375,8 +376,29 @@ static void fuseIntoUser(RewriterBase &rewriter, Value result) {
   rewriter.eraseOp(producer);
 }
 
+/// Lets weights be approximated if they are rounded to 16 bits for the second
+/// contraction, which is a thousand times coarser.
+static void approximateWeights(RewriterBase &rewriter,
+                               const ContractionChain &chain,
+                               const ChainStream &stream) {
+  constexpr unsigned kNarrowBits = 16;
+  linalg::LinalgOp second = chain.second;
+  for (Value factor : second.getDpsInputs())
+    if (stream.find(factor.getDefiningOp()) &&
+        getElementTypeOrSelf(factor).getIntOrFloatBitWidth() > kNarrowBits)
+      return;
+  auto flags = arith::FastMathFlagsAttr::get(rewriter.getContext(),
+                                             arith::FastMathFlags::afn);
+  for (Operation *op : stream.body.chain)
+    if (auto power = dyn_cast<math::ExpOp>(op))
+      rewriter.modifyOpInPlace(power, [&] { power.setFastmathAttr(flags); });
+    else if (auto power = dyn_cast<math::Exp2Op>(op))
+      rewriter.modifyOpInPlace(power, [&] { power.setFastmathAttr(flags); });
+}
+
 LogicalResult StreamTiler::run() {
   linalg::LinalgOp second = chain.second;
+  approximateWeights(rewriter, chain, stream);
   auto isKept = [&](Operation *op) { return stream.find(op); };
   for (const Link &link : stream.links)
     replaced[link.op] = findReplaced(link.op, isKept);

@@ -11,7 +11,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -136,11 +138,63 @@ struct ExpandMultiplyAdd final : OpRewritePattern<math::FmaOp> {
   }
 };
 
+/// Exponentials that may be approximated: one instruction, with a relative
+/// error of 2^-22 and that of the exponent. Denormal results are zero.
+struct ExpandExponential final : RewritePattern {
+  ExpandExponential(StringRef name, MLIRContext *context, double scale)
+      : RewritePattern(name, /*benefit=*/1, context), scale(scale) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr();
+    Type type = op->getResult(0).getType();
+    bool mayApproximate =
+        flags &&
+        arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::afn);
+    if (!mayApproximate || !getElementTypeOrSelf(type).isF32())
+      return failure();
+    Location loc = op->getLoc();
+    Value exponent = op->getOperand(0);
+    if (scale != 1)
+      exponent = arith::MulFOp::create(
+          rewriter, loc, exponent,
+          makeConstant(rewriter, loc, type, rewriter.getF32FloatAttr(scale)));
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector) {
+      rewriter.replaceOp(op, raise(rewriter, loc, exponent));
+      return success();
+    }
+    if (vector.getRank() != 1 || vector.isScalable())
+      return failure();
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(
+          raise(rewriter, loc,
+                vector::ExtractOp::create(rewriter, loc, exponent, i)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    return success();
+  }
+
+private:
+  static Value raise(OpBuilder &builder, Location loc, Value exponent) {
+    return LLVM::CallIntrinsicOp::create(
+               builder, loc, exponent.getType(),
+               builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), exponent)
+        .getResult(0);
+  }
+
+  double scale;
+};
+
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandIntegerPower, ExpandIsNormal, ExpandMultiplyAdd>(
-      patterns.getContext());
+  MLIRContext *context = patterns.getContext();
+  patterns.add<ExpandIntegerPower, ExpandIsNormal, ExpandMultiplyAdd>(context);
+  patterns.add<ExpandExponential>(math::ExpOp::getOperationName(), context,
+                                  llvm::numbers::log2e);
+  patterns.add<ExpandExponential>(math::Exp2Op::getOperationName(), context,
+                                  /*scale=*/1.0);
 }
 
 } // namespace mlir::workgroup

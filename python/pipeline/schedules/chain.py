@@ -26,7 +26,8 @@ class Chained:
     fewest if none do. Of ``columns`` of the first result, made at a time, those that leave the
     least of the last time empty; the most if several do. Rows that do not fit are not kept:
     ``stream`` columns are made and multiplied at a time. Both go in ``steps`` along their sums; a
-    thread has about ``sums`` of them.
+    thread has about ``sums`` of them. Where tensor cores take 16 bits, the stream stays in
+    registers of ``lanes`` threads for each row, and its tiles come through rings of ``slots``.
     """
 
     rows: tuple[int, ...] = (64, 32, 16)
@@ -34,6 +35,8 @@ class Chained:
     stream: int = 64
     steps: int = 16
     sums: int = 32
+    lanes: int = 2
+    slots: int = 2
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         return kernel.chain is not None
@@ -52,9 +55,24 @@ class Chained:
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
             rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             columns = self.stream
+            if self._stays_in_registers(kernel, chain):
+                sums = math.prod(map(kernel.ops[chain.first].extent, kernel.ops[chain.first].sums))
+                steps = (max(sums, columns),)
+                tile = Tile((), rows * self.lanes, steps, stream=columns, slots=self.slots)
+                return replace(tile, block=self._block(kernel, rows))
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
         return replace(tile, block=self._block(kernel, rows), threads=threads)
+
+    def _stays_in_registers(self, kernel: Kernel, chain: Chain) -> bool:
+        """Tell whether tensor cores multiply both, and what is between has 16 bits."""
+        first, second = kernel.ops[chain.first], kernel.ops[chain.second]
+        sums = math.prod(map(first.extent, first.sums))
+        return (
+            all(operand.bits == 16 for operand in (*first.inputs, *second.inputs))
+            and sums % 16 == 0
+            and _columns(second) % 8 == 0
+        )
 
     def _stream_rows(self, kernel: Kernel, chain: Chain) -> Sequence[int]:
         """Return those that leave no rows over, of f32: ragged tiles take it long to compile."""

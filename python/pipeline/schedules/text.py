@@ -77,6 +77,8 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
             "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
         )
     function = writer.apply("workgroup-place-buffers", function)
+    if tile.stream:
+        function = writer.apply("workgroup-keep-chains", function, threads=tile.threads, chip=chip)
     function = writer.apply(
         "workgroup-map-to-threads",
         function,
@@ -85,6 +87,10 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
     )
     function = writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
     if tile.slots:
+        if tile.stream:
+            function = writer.apply(
+                "workgroup-hoist-copies", function, chip=chip, assume_distinct_arguments=True
+            )
         options: dict[str, Option] = {"slots": tile.slots, "chip": chip}
         writer.apply("workgroup-form-rings", function, **options, assume_distinct_arguments=True)
 

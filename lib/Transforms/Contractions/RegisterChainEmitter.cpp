@@ -1,0 +1,303 @@
+//===- RegisterChainEmitter.cpp - What a warp does with rows --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The four lanes of a row of a matrix are neighbours: two exchanges combine
+// what each has made of its elements. The vectors of the first result, rounded
+// to 16 bits, are the cells of the second product's first factor: lane l has
+// columns 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of either (PTX ISA, "Matrix
+// Fragments for mma.m16n8k16").
+//
+//===----------------------------------------------------------------------===//
+
+#include "RegisterChainEmitter.h"
+#include "Transforms/Utils/CarriedValues.h"
+#include "Transforms/Utils/LaneReducer.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::workgroup {
+
+/// Lanes that have elements of the same row.
+static constexpr int64_t kLanesOfRow = kWarpSize / kCellSize;
+
+/// True if `op` is done with the columns of the first result.
+static bool isOfFirst(const RegisterChain &chain, Operation *op) {
+  return !llvm::is_contained(getTileDims(chain, op), ChainDim::Columns);
+}
+
+RegisterChainEmitter::Result &RegisterChainEmitter::getResult(Operation *op) {
+  return isOfFirst(chain, op) ? *first : *second;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// What a thread has of `operand` for `piece`; null if it is in memory.
+Value RegisterChainEmitter::getRegister(OpOperand *operand, const Piece &piece,
+                                        const ThreadTile &tile) {
+  Value buffer = chain.getBuffer(operand->get());
+  if (!buffer)
+    return {};
+  ArrayRef<Value> values = registers.find(buffer)->second;
+  return chain.isOfRows(buffer) ? values[piece.row]
+                                : values[piece.row * tile.getNumRuns() +
+                                         piece.column / tile.columnRun];
+}
+
+PointwiseEmitter::Registers
+RegisterChainEmitter::getRegisters(const ThreadTile &tile) {
+  return [&](OpOperand *operand, const Piece &piece) {
+    return getRegister(operand, piece, tile);
+  };
+}
+
+SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
+  Value value = op.getBlock()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (argument.getOwner() == op.getBlock())
+      value = op.getMatchingOpOperand(argument)->get();
+  const ThreadTile &tile = getResult(op).part.tile;
+  if (chain.isOfRows(chain.getBuffer(op.getDpsInits()[0])))
+    return SmallVector<Value>(tile.rows, value);
+  auto type = VectorType::get({tile.columnRun}, value.getType());
+  Value vector =
+      vector::BroadcastOp::create(rewriter, op.getLoc(), type, value);
+  return SmallVector<Value>(tile.getNumVectors(), vector);
+}
+
+SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
+  ContractionPart &part = getResult(op).part;
+  PointwiseEmitter pointwise(part, getRegisters(part.tile));
+  return pointwise.initialize(Pointwise(op, op.getDpsInitOperand(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> RegisterChainEmitter::makeRows(linalg::LinalgOp op) {
+  SmallVector<Value> results;
+  ContractionPart &part = second->part;
+  SmallVector<std::optional<ChainDim>> dims = chain.getDims(op);
+  for (int64_t row = 0; row < part.tile.rows; ++row) {
+    IRMapping mapping;
+    for (OpOperand &operand : op->getOpOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(&operand);
+      if (argument.use_empty())
+        continue;
+      Value value = getRegister(&operand, {row, 0, 1, {}}, part.tile);
+      mapping.map(argument, value ? value : operand.get());
+    }
+    for (Operation &inner : op.getBlock()->without_terminator()) {
+      auto number = dyn_cast<linalg::IndexOp>(inner);
+      if (!number) {
+        rewriter.clone(inner, mapping);
+        continue;
+      }
+      OpFoldResult at = rewriter.getIndexAttr(0);
+      if (dims[number.getDim()] == ChainDim::Rows)
+        at = part.getIndex(chain.second.rows.loops.front(), row, 0);
+      mapping.map(number.getResult(), part.index.value(at));
+    }
+    results.push_back(
+        mapping.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0)));
+  }
+  return results;
+}
+
+/// `lhs` and `rhs` as `op` combines elements of a row.
+Value RegisterChainEmitter::combine(linalg::LinalgOp op, Value lhs, Value rhs) {
+  Operation *combiner = getFoldCombiner(op);
+  IRMapping mapping;
+  unsigned place =
+      combiner->getOperand(0) == op.getBlock()->getArguments().back() ? 0 : 1;
+  mapping.map(combiner->getOperand(place), lhs);
+  mapping.map(combiner->getOperand(1 - place), rhs);
+  return rewriter.clone(*combiner, mapping)->getResult(0);
+}
+
+/// The combination of `value` over the lanes that have elements of a row.
+Value RegisterChainEmitter::reduceLanes(linalg::LinalgOp op, Value value) {
+  Location loc = op.getLoc();
+  for (int64_t distance = 1; distance < kLanesOfRow; distance *= 2) {
+    Value carrier = toCarrier(rewriter, loc, value);
+    Value other = gpu::ShuffleOp::create(rewriter, loc, carrier, distance,
+                                         kWarpSize, gpu::ShuffleMode::XOR)
+                      .getShuffleResult();
+    other = fromCarrier(rewriter, loc, other, value.getType());
+    value = combine(op, value, other);
+  }
+  return value;
+}
+
+/// What `op` combines of all elements of `row` of the thread.
+Value RegisterChainEmitter::foldRow(linalg::LinalgOp op, int64_t row,
+                                    PieceCache &cache) {
+  ContractionPart &part = getResult(op).part;
+  const ThreadTile &tile = part.tile;
+  PointwiseEmitter pointwise(part, getRegisters(tile));
+  Operation *combiner = getFoldCombiner(op);
+  BlockArgument sum = op.getBlock()->getArguments().back();
+  Value term = combiner->getOperand(combiner->getOperand(0) == sum ? 1 : 0);
+  Pointwise elements(op, findTile(chain, op));
+  SmallVector<Value> results;
+  for (int64_t column = 0; column < tile.columns; column += tile.columnRun) {
+    Piece piece{row, column, tile.columnRun, {}};
+    Value terms = pointwise.computeValue(elements, term, piece, &cache);
+    for (int64_t i = 0; i < tile.columnRun; ++i) {
+      Value element = terms;
+      if (isa<VectorType>(terms.getType()))
+        element = vector::ExtractOp::create(rewriter, op.getLoc(), terms, i);
+      // As many sums at a time as a vector has elements.
+      if (results.size() < static_cast<size_t>(tile.columnRun))
+        results.push_back(element);
+      else
+        results[i] = combine(op, results[i], element);
+    }
+  }
+  Value result = results.pop_back_val();
+  for (Value other : llvm::reverse(results))
+    result = combine(op, other, result);
+  return result;
+}
+
+SmallVector<Value> RegisterChainEmitter::fold(linalg::LinalgOp op) {
+  OpOperand *output = op.getDpsInitOperand(0);
+  const ThreadTile &tile = second->part.tile;
+  SmallVector<Value> results;
+  PieceCache cache;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    Value ofRow = reduceLanes(op, foldRow(op, row, cache));
+    Value before = getRegister(output, {row, 0, 1, {}}, tile);
+    results.push_back(combine(op, before, ofRow));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// The chain
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> RegisterChainEmitter::multiply(Operation *op) {
+  bool isFirst = op == chain.first.op;
+  Contraction &contraction = isFirst ? chain.first : chain.second;
+  MatrixProductEmitter &products = (isFirst ? first : second)->products;
+  auto get = [&](OpOperand *operand) -> ArrayRef<Value> {
+    return registers.find(chain.getBuffer(operand->get()))->second;
+  };
+  return products.multiply(get(contraction.getResult()),
+                           isFirst ? ArrayRef<Value>() : get(contraction.lhs));
+}
+
+void RegisterChainEmitter::sink(Operation *op) {
+  Result &result = getResult(op);
+  OpOperand *tile = findTile(chain, op);
+  auto getRows = [&](OpOperand *operand, const Piece &piece) {
+    return operand == tile ? Value()
+                           : getRegister(operand, piece, result.part.tile);
+  };
+  PointwiseEmitter(result.part, getRows)
+      .finish(Pointwise(op, tile),
+              registers.find(chain.getBuffer(tile->get()))->second);
+}
+
+void RegisterChainEmitter::emit(Operation *op) {
+  rewriter.setInsertionPoint(op);
+  ChainRole role = *getRole(chain, op);
+  if (role == ChainRole::Sink)
+    return sink(op);
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    registers[chain.getBuffer(copy.getTarget())] =
+        registers.lookup(chain.getBuffer(copy.getSource()));
+    return;
+  }
+  auto structured = cast<linalg::LinalgOp>(op);
+  auto make = [&] {
+    switch (role) {
+    case ChainRole::First:
+    case ChainRole::Second:
+      return multiply(op);
+    case ChainRole::Fill:
+      return fill(structured);
+    case ChainRole::Elements:
+      return makeElements(structured);
+    case ChainRole::Rows:
+      return makeRows(structured);
+    case ChainRole::Fold:
+      return fold(structured);
+    case ChainRole::Copy:
+    case ChainRole::Sink:
+      break;
+    }
+    llvm_unreachable("copies and sinks make nothing");
+  };
+  registers[chain.getBuffer(structured.getDpsInits()[0])] = make();
+}
+
+/// Has the loop carry what is there before it.
+void RegisterChainEmitter::enter() {
+  SmallVector<Value> initial;
+  for (const auto &entry : chain.buffers) {
+    auto it = registers.find(entry.first);
+    if (it == registers.end())
+      continue;
+    carried.push_back(entry.first);
+    llvm::append_range(initial, it->second);
+  }
+  chain.loop = addCarriedValues(rewriter, chain.loop, initial);
+  ValueRange values = chain.loop.getRegionIterArgs().take_back(initial.size());
+  for (Value buffer : carried)
+    for (Value &value : registers[buffer]) {
+      value = values.front();
+      values = values.drop_front();
+    }
+}
+
+void RegisterChainEmitter::leave() {
+  SmallVector<Value> last;
+  for (Value buffer : carried)
+    llvm::append_range(last, registers[buffer]);
+  yieldLast(rewriter, chain.loop, last);
+  ValueRange values = chain.loop.getResults().take_back(last.size());
+  for (Value buffer : carried)
+    for (Value &value : registers[buffer]) {
+      value = values.front();
+      values = values.drop_front();
+    }
+}
+
+void RegisterChainEmitter::erase() {
+  for (Operation *op : chain.ops)
+    rewriter.eraseOp(op);
+  for (Operation *view : llvm::reverse(chain.views))
+    rewriter.eraseOp(view);
+  for (const auto &entry : chain.buffers)
+    rewriter.eraseOp(entry.first.getDefiningOp());
+}
+
+void RegisterChainEmitter::run() {
+  Operation *start = chain.ops.front();
+  rewriter.setInsertionPoint(start->getBlock() == chain.loop->getBlock()
+                                 ? start
+                                 : chain.loop.getOperation());
+  first.emplace(chain.first, chain.ofFirst, sharers, rewriter, alignment);
+  second.emplace(chain.second, chain.ofSecond, sharers, rewriter, alignment);
+  bool isInside = false;
+  for (Operation *op : chain.ops) {
+    bool isOfLoop = op->getBlock() == chain.loop.getBody();
+    if (isOfLoop != isInside)
+      isOfLoop ? enter() : leave();
+    isInside = isOfLoop;
+    emit(op);
+  }
+  if (isInside)
+    leave();
+  erase();
+}
+
+} // namespace mlir::workgroup
