@@ -160,10 +160,13 @@ static std::string checkClusters(const KernelTables &tables,
            printDim3(*tables.cluster);
   if (blocks > 1 && !chip.hasTensorCopies()) // which came with clusters
     return what + "which " + chip.name.str() + " does not have";
-  if (blocks > 1 && tables.clusterOrderSite)
-    return what + "but " +
-           printLocation(tables.sites[tables.clusterOrderSite].location) +
-           " orders memory for the blocks of a cluster, which is not emulated";
+  uint64_t threads =
+      uint64_t(request.block[0]) * request.block[1] * request.block[2];
+  uint64_t together = blocks * llvm::alignTo(threads, kWarpSize);
+  if (blocks > 1 && tables.usesClusters && together > kFirstAgent)
+    return what + "which are " + std::to_string(together) +
+           " threads that work together; the emulator runs at most " +
+           std::to_string(kFirstAgent);
   return "";
 }
 

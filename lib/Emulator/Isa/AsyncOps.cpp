@@ -58,6 +58,25 @@ static std::optional<AsyncOp> decodeTile(Kind kind, StringRef name) {
   return op;
 }
 
+/// `add.tile.2d`.
+static std::optional<AsyncOp> decodeTileReduction(StringRef name) {
+  auto [word, tile] = name.split('.');
+  auto reduction = llvm::StringSwitch<std::optional<BulkReduction>>(word)
+                       .Case("add", BulkReduction::Add)
+                       .Case("min", BulkReduction::Min)
+                       .Case("max", BulkReduction::Max)
+                       .Case("inc", BulkReduction::Inc)
+                       .Case("dec", BulkReduction::Dec)
+                       .Case("and", BulkReduction::And)
+                       .Case("or", BulkReduction::Or)
+                       .Case("xor", BulkReduction::Xor)
+                       .Default(std::nullopt);
+  std::optional<AsyncOp> op = decodeTile(Kind::StoreTensor, tile);
+  if (op)
+    op->reduction = reduction;
+  return reduction ? op : std::nullopt;
+}
+
 static std::optional<AsyncOp> decodeBulk(StringRef name) {
   if (name.consume_front("tensor.g2s.")) {
     name.consume_front("cta.");
@@ -65,6 +84,8 @@ static std::optional<AsyncOp> decodeBulk(StringRef name) {
   }
   if (name.consume_front("tensor.s2g."))
     return decodeTile(Kind::StoreTensor, name);
+  if (name.consume_front("tensor.reduce."))
+    return decodeTileReduction(name);
   auto kind = llvm::StringSwitch<std::optional<Kind>>(name)
                   .Cases({"global.to.shared.cluster", "global.to.shared.cta"},
                          Kind::LoadBytes)

@@ -21,6 +21,9 @@
 
 namespace mlir::workgroup::emulator {
 
+/// How a store in bulk changes what is there, element by element.
+enum class BulkReduction : uint8_t { Add, Min, Max, Inc, Dec, And, Or, Xor };
+
 /// An operation on an mbarrier, or on copies that one tracks.
 struct AsyncOp {
   enum class Kind {
@@ -56,6 +59,10 @@ struct AsyncOp {
   bool isParity = false;
   /// The rank of the tensor, for a copy of a box.
   unsigned rank = 0;
+  /// A load goes to several blocks of the cluster, by a mask of their ranks.
+  bool isMulticast = false;
+  /// A store is no plain one.
+  std::optional<BulkReduction> reduction = std::nullopt;
 
   bool isCopy() const {
     return kind >= Kind::LoadTensor && kind <= Kind::StoreBytes;

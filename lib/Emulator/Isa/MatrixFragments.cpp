@@ -306,6 +306,15 @@ static void unpackWith(const uint8_t *memory, unsigned count, T *values,
   }
 }
 
+uint16_t packNarrow(Scalar type, float value) {
+  if (type == Scalar::F16)
+    return roundToHalf(value);
+  uint32_t bits = llvm::bit_cast<uint32_t>(value);
+  if (value != value)
+    return 0x7fff;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 void unpack(Scalar type, const uint8_t *memory, unsigned count, float *values) {
   withFloats(type, [&](auto bits, auto decode) {
     unpackWith<bits.value>(memory, count, values, decode);

@@ -123,6 +123,8 @@ void scatter(const Fragment &fragment, uint32_t *const registers[],
 /// Converts `count` elements that lie one behind the other in memory, of no
 /// less than a byte each, as `gather` does.
 void unpack(Scalar type, const uint8_t *memory, unsigned count, float *values);
+/// The float of 16 bits that is nearest to `value`, ties to even.
+uint16_t packNarrow(Scalar type, float value);
 void unpack(Scalar type, const uint8_t *memory, unsigned count,
             uint32_t *values);
 

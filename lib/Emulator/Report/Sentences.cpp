@@ -55,6 +55,11 @@ static constexpr Words kWords[] = {
     {FindingKind::InvalidBarrier, "invalid-barrier",
      "barrier of more threads than it counts, of a count that is not a "
      "multiple of 32, or of a number from 16 on"},
+    {FindingKind::ClusterBarrier, "invalid-barrier",
+     "a barrier of the cluster is used as it must not be"},
+    {FindingKind::ExitedBlock, "exited-block",
+     "use of workgroup memory of a block that has ended: blocks have to wait "
+     "for each other before they do"},
     {FindingKind::MisalignedRow, "misaligned",
      "address of a row of a matrix is not a multiple of 16 bytes"},
     {FindingKind::MisalignedMatrix, "misaligned",
@@ -76,6 +81,8 @@ static constexpr Words kWords[] = {
      "a copy of a box does not fit its tensor map"},
     {FindingKind::BulkSize, "bulk-copy",
      "a copy in bulk is not of a multiple of 16 bytes"},
+    {FindingKind::BlockMask, "bulk-copy",
+     "a copy is to blocks that the cluster does not have"},
     {FindingKind::MisalignedTile, "misaligned",
      "address in workgroup memory of a copy in bulk is not aligned"},
     {FindingKind::Warpgroup, "divergence", ""},
@@ -219,6 +226,7 @@ std::string getDeed(FindingKind kind) {
   case FindingKind::TooManyCopies:
   case FindingKind::NotWaitedAtEnd:
   case FindingKind::BulkSize:
+  case FindingKind::BlockMask:
     return "copies";
   default:
     return "executes this";

@@ -24,9 +24,9 @@ AccessChecker::AccessChecker(Launch &launch, BlockState &block,
     : launch(launch), tables(launch.tables), block(block), findings(findings),
       order(order), window(block.window), checksRaces(launch.checksRaces()),
       sites(tables.sites), siteBounds(launch.siteBounds),
-      shadow(launch.tables, block.clocks), reached(launch.tables.sites.size()),
-      swizzles(launch.tables.sites.size()),
-      accessLog(launch.tables, launch.threadsPerBlock) {}
+      shadow(launch.tables, block.clocks, block.getNumBlocks()),
+      reached(launch.tables.sites.size()), swizzles(launch.tables.sites.size()),
+      accessLog(launch.tables, block.threads.size()) {}
 
 /// Tells of an access that must not be done; returns where it may go.
 uint8_t *AccessChecker::refuse(const ThreadState &thread, FindingKind kind,
@@ -43,10 +43,16 @@ uint8_t *AccessChecker::refuse(const ThreadState &thread, FindingKind kind,
 
 /// Tells of an access that is out of bounds, or only misaligned. True if it may
 /// be done.
-bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t offset,
+bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t place,
                                  uint32_t site, uint64_t bytes) {
   const SiteBounds &bounds = siteBounds[site];
   uint32_t object = sites[site].object;
+  uint64_t offset = getOffset(place);
+  if (getRank(place) >= block.getNumBlocks()) {
+    refuse(thread, FindingKind::OutOfBounds, site, Space::Shared, 0, place,
+           bytes);
+    return false;
+  }
   bool isInside = bounds.contains(offset, bytes);
   refuse(thread, isInside ? FindingKind::Misaligned : FindingKind::OutOfBounds,
          site, Space::Shared, object, offset - (object ? bounds.begin : 0),
@@ -54,42 +60,45 @@ bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t offset,
   return isInside;
 }
 
-bool AccessChecker::checkShared(const ThreadState &thread, uint64_t offset,
+bool AccessChecker::checkShared(const ThreadState &thread, uint64_t place,
                                 uint32_t site, uint64_t bytes) {
   const SiteBounds &bounds = siteBounds[site];
-  if (bounds.contains(offset, bytes) && !(offset & bounds.misaligned))
+  uint64_t offset = getOffset(place);
+  if (bounds.contains(offset, bytes) && !(offset & bounds.misaligned) &&
+      getRank(place) < block.getNumBlocks())
     return true;
-  return refuseShared(thread, offset, site, bytes);
+  return refuseShared(thread, place, site, bytes);
 }
 
 /// Makes findings of `conflicts` of an access to workgroup memory.
 void AccessChecker::addSharedConflicts(const ThreadState &thread,
-                                       uint64_t offset, uint32_t site,
+                                       uint64_t place, uint32_t site,
                                        uint64_t bytes) {
   if (conflicts.empty())
     return;
   uint32_t known = sites[site].object;
-  uint32_t object = known ? known : block.findObject(offset);
-  findings.addConflicts({thread, site, bytes, Space::Shared, object,
-                         tables.objects[object].offset, offset,
-                         tables.sharedGrain, window + offset},
+  uint32_t object = known ? known : block.findObject(place);
+  uint64_t origin = tables.objects[object].offset + place - getOffset(place);
+  findings.addConflicts({thread, site, bytes, Space::Shared, object, origin,
+                         place, tables.sharedGrain, window + place},
                         conflicts);
 }
 
 uint8_t *AccessChecker::accessShared(ThreadState &thread, AccessKind kind,
-                                     uint64_t offset, uint32_t site,
+                                     uint64_t place, uint32_t site,
                                      uint64_t bytes) {
   reached[site] = 1;
-  if (!checkShared(thread, offset, site, bytes))
+  if (!checkShared(thread, place, site, bytes))
     return nowhere;
-  uint8_t *address = window + offset;
+  useOther(thread, place, site);
+  uint8_t *address = window + place;
   if (!checksRaces)
     return address;
   findings.settle();
-  shadow.access(kind, thread.linear, offset, site, bytes, conflicts);
-  addSharedConflicts(thread, offset, site, bytes);
+  shadow.access(kind, thread.linear, place, site, bytes, conflicts);
+  addSharedConflicts(thread, place, site, bytes);
   if (isAtomic(kind) && tables.ordersMemory)
-    order.orderShared(thread, offset, sites[site].order);
+    order.orderShared(thread, place, sites[site].order);
   return address;
 }
 
@@ -134,7 +143,7 @@ uint8_t *AccessChecker::accessGlobal(ThreadState &thread, AccessKind kind,
   findings.settle();
   buffer.shadow->access(
       {block.clocks, block.number, thread.linear, launch.publications,
-       launch.grid, /*isByProxy=*/agent != nullptr},
+       launch.grid, block.getNumBlocks() > 1, /*isByProxy=*/agent != nullptr},
       kind, offset + buffer.shadowOffset, site, bytes, conflicts, agent);
   if (!conflicts.empty())
     findings.addConflicts({thread, site, bytes, Space::Global, number,
@@ -158,11 +167,11 @@ uint8_t *AccessChecker::access(ThreadState &thread, AccessKind kind,
   if (sites[site].space == Space::Private) // proved to be in bounds
     return reinterpret_cast<uint8_t *>(address);
   if (sites[site].space == Space::Shared)
-    return accessShared(thread, kind, address, site, bytes);
+    return accessShared(thread, kind, getPlace(thread, address), site, bytes);
   // A generic address may lie in the window.
-  uint64_t offset = address - reinterpret_cast<uintptr_t>(window);
-  if (offset < kSharedWindow)
-    return accessShared(thread, kind, offset, site, bytes);
+  uint64_t place = address - reinterpret_cast<uintptr_t>(window);
+  if (place < block.getNumBlocks() * kSharedWindow)
+    return accessShared(thread, kind, place, site, bytes);
   return accessGlobal(thread, kind, reinterpret_cast<uint8_t *>(address), site,
                       bytes);
 }
@@ -253,14 +262,33 @@ void AccessChecker::holdSource(const uint8_t *source, uint64_t bytes,
     }
 }
 
+void AccessChecker::useOther(const ThreadState &thread, uint64_t place,
+                             uint32_t site) {
+  unsigned rank = getRank(place);
+  if (rank == thread.rank || !checksRaces)
+    return;
+  if (block.hasExited(rank))
+    findings.report(thread, FindingKind::ExitedBlock, site);
+  usesOfOthers[{thread.linear, rank}] =
+      Access::make(block.clocks.getTime(thread.linear), thread.linear, site);
+}
+
+void AccessChecker::endBlock(bool isComplete) {
+  for (auto [who, use] : usesOfOthers)
+    if (isComplete && !block.isKnownIn(who.second, use))
+      findings.report(block.threads[who.first], FindingKind::ExitedBlock,
+                      use.getSite());
+  usesOfOthers.clear();
+}
+
 void AccessChecker::addConflict(const ThreadState &thread,
-                                const Conflict &conflict, uint64_t offset,
+                                const Conflict &conflict, uint64_t place,
                                 uint32_t site, uint64_t bytes) {
-  uint32_t object = block.findObject(offset);
-  conflicts.push_back({offset, conflict});
-  findings.addConflicts({thread, site, bytes, Space::Shared, object,
-                         tables.objects[object].offset, offset,
-                         tables.sharedGrain, window + offset},
+  uint32_t object = block.findObject(place);
+  uint64_t origin = tables.objects[object].offset + place - getOffset(place);
+  conflicts.push_back({place, conflict});
+  findings.addConflicts({thread, site, bytes, Space::Shared, object, origin,
+                         place, tables.sharedGrain, window + place},
                         conflicts);
 }
 

@@ -18,6 +18,7 @@
 #include "Emulator/Shadow/Statistics.h"
 #include "FindingCollector.h"
 #include "MemoryOrder.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup::emulator {
 
@@ -33,7 +34,8 @@ public:
   void clear() { shadow.clear(); }
 
   //===--------------------------------------------------------------------===//
-  // Accesses of threads
+  // Accesses of threads. An address is one that the thread has; a place, an
+  // offset in the windows of all blocks that run together.
   //===--------------------------------------------------------------------===//
 
   /// Checks and records an access; returns the host address to use for it.
@@ -61,7 +63,7 @@ public:
 
   /// Tells of an access to workgroup memory that is out of bounds or
   /// misaligned. False if it must not be done.
-  bool checkShared(const ThreadState &thread, uint64_t offset, uint32_t site,
+  bool checkShared(const ThreadState &thread, uint64_t place, uint32_t site,
                    uint64_t bytes);
   /// The start and the end of a copy into workgroup memory by `cp.async`;
   /// `writer` is who has written the bytes from the end on.
@@ -84,6 +86,12 @@ public:
   }
   /// Marks bytes of global memory that a copy reads until it has landed.
   void holdSource(const uint8_t *source, uint64_t bytes, bool begins);
+  /// Notes that `thread` uses memory of another block, which has to be there
+  /// until then.
+  void useOther(const ThreadState &thread, uint64_t place, uint32_t site);
+  /// Tells of such uses that the other block may have ended before, if all have
+  /// run to their end.
+  void endBlock(bool isComplete);
   /// Adds what an access to workgroup memory is at odds with.
   void addConflict(const ThreadState &thread, const Conflict &conflict,
                    uint64_t offset, uint32_t site, uint64_t bytes);
@@ -127,6 +135,9 @@ private:
   /// Per site, whether any thread has executed it.
   std::vector<uint8_t> reached;
   std::vector<std::optional<uint8_t>> swizzles;
+  /// The last use of the memory of a block by a thread of another, by that
+  /// thread and the rank of the block.
+  llvm::MapVector<std::pair<unsigned, unsigned>, Access> usesOfOthers;
   AccessLog accessLog;
   /// Those of the access that is being checked.
   FindingCollector::Conflicts conflicts;

@@ -46,15 +46,20 @@ std::vector<uint8_t> BulkCopy::gather(const uint8_t *window) const {
   return result;
 }
 
-void BulkCopy::store(const uint8_t *bytes) const {
+void BulkCopy::store(const uint8_t *bytes,
+                     std::optional<BulkElement> element) const {
   if (!map) {
     std::memcpy(global, bytes, getBytes());
     return;
   }
   map->forEachRow(getCoordinates(), [&](const TensorMap::Row &row) {
-    if (row.begin != row.end)
-      std::memcpy(map->address + row.offset, bytes + row.tileOffset + row.begin,
-                  row.end - row.begin);
+    uint8_t *to = map->address + row.offset;
+    const uint8_t *from = bytes + row.tileOffset + row.begin;
+    uint64_t size = row.end - row.begin;
+    if (size && element)
+      reduce(*element, *reduction, to, from, size / map->view.elementBytes);
+    else if (size)
+      std::memcpy(to, from, size);
   });
 }
 

@@ -15,6 +15,8 @@
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_ASYNCCOPIES_H
 #define WORKGROUP_LIB_EMULATOR_RUN_ASYNCCOPIES_H
 
+#include "Emulator/Isa/AsyncOps.h"
+#include "Emulator/Isa/BulkReductions.h"
 #include "Emulator/Isa/TensorMaps.h"
 #include "Emulator/State/ThreadState.h"
 #include <array>
@@ -114,7 +116,7 @@ private:
 /// A copy between global and workgroup memory that the asynchronous proxy
 /// makes: of a box of a tensor, or of bytes.
 struct BulkCopy {
-  /// Offset in the window of workgroup memory.
+  /// The place in workgroup memory.
   uint64_t shared = 0;
   /// The tensor and where the box begins, or an address and a number of bytes.
   const TensorMap *map = nullptr;
@@ -122,6 +124,8 @@ struct BulkCopy {
   uint8_t *global = nullptr;
   uint64_t bytes = 0;
   uint32_t site = 0;
+  /// A store that is no plain one.
+  std::optional<BulkReduction> reduction;
   /// Who writes the target and who reads the source: different ones where these
   /// are waited for by themselves.
   Access writer, reader;
@@ -133,7 +137,8 @@ struct BulkCopy {
   uint64_t getBytes() const { return map ? map->getBoxBytes() : bytes; }
 
   void load(uint8_t *window) const;
-  void store(const uint8_t *bytes) const;
+  /// Stores, or reduces elements of a type.
+  void store(const uint8_t *bytes, std::optional<BulkElement> element) const;
   /// What a store reads, as `store` takes it.
   std::vector<uint8_t> gather(const uint8_t *window) const;
 };

@@ -35,7 +35,8 @@ void AsyncEngine::endBlock(bool isComplete) {
 void AsyncEngine::execute(ThreadState &thread, uint32_t number) {
   using Kind = AsyncOp::Kind;
   const Operation &operation = tables.operations[number];
-  uint64_t offset = getWide(thread, 0), operand = getWide(thread, 2);
+  uint64_t offset = getPlace(thread, getWide(thread, 0));
+  uint64_t operand = getWide(thread, 2);
   switch (operation.async->kind) {
   case Kind::Init:
     return mbarriers.init(thread, operation, offset, operand);

@@ -22,7 +22,7 @@ void BlockBarriers::endBlock() {
 }
 
 void BlockBarriers::arrive(const ThreadState &thread) {
-  Arrivals &arrival = arrivals[thread.registers[0] % arrivals.size()];
+  Arrivals &arrival = getArrivals(thread.rank, thread.registers[0] % kNumbers);
   arrival.threads.push_back(thread.linear);
   block.clocks.release(thread.linear, arrival.meeting);
 }
@@ -31,7 +31,7 @@ void BlockBarriers::arrive(const ThreadState &thread) {
 bool BlockBarriers::openCommon() {
   const ThreadState &first = block.threads.front();
   if (first.wait != Wait::Barrier || first.registers[0] != 0 ||
-      !arrivals[0].threads.empty())
+      block.getNumBlocks() > 1 || !getArrivals(0, 0).threads.empty())
     return false;
   const Operation &operation = tables.operations[first.operation];
   if (operation.kind != Operation::Kind::Barrier || operation.reduction)
@@ -54,15 +54,25 @@ bool BlockBarriers::openCommon() {
 bool BlockBarriers::open() {
   if (openCommon())
     return true;
-  llvm::SmallVector<unsigned, 64> waiting[16];
+  bool hasOpened = false;
+  for (unsigned rank = 0; rank < block.getNumBlocks(); ++rank)
+    hasOpened |= openOf(rank);
+  return hasOpened;
+}
+
+/// Opens barriers of the block of that rank.
+bool BlockBarriers::openOf(unsigned rank) {
+  llvm::SmallVector<unsigned, 64> waiting[kNumbers];
   unsigned numLive = 0;
-  for (const ThreadState &thread : block.threads) {
+  unsigned perBlock = block.getThreadsPerBlock();
+  for (const ThreadState &thread :
+       llvm::ArrayRef(block.threads).slice(rank * perBlock, perBlock)) {
     numLive += thread.wait != Wait::Done;
     if (thread.wait == Wait::Barrier)
-      waiting[thread.registers[0] % 16].push_back(thread.linear);
+      waiting[thread.registers[0] % kNumbers].push_back(thread.linear);
   }
   bool hasOpened = false;
-  for (uint32_t id = 0; id < 16; ++id) {
+  for (uint32_t id = 0; id < kNumbers; ++id) {
     if (waiting[id].empty() || !isReached(id, waiting[id], numLive))
       continue;
     open(id, waiting[id]);
@@ -79,10 +89,10 @@ bool BlockBarriers::isReached(uint32_t id, llvm::ArrayRef<unsigned> waiting,
   const ThreadState &first = block.threads[waiting.front()];
   const Operation &operation = tables.operations[first.operation];
   bool isCounted = operation.kind == Operation::Kind::BarrierCount;
-  size_t present = waiting.size() + arrivals[id].threads.size();
+  size_t present = waiting.size() + getArrivals(first.rank, id).threads.size();
   size_t needed = isCounted ? first.registers[1] : numLive;
   bool isInvalid =
-      first.registers[0] >= 16 ||
+      first.registers[0] >= kNumbers ||
       (isCounted && (needed % kWarpSize || needed == 0 || present > needed));
   if (isInvalid)
     findings.report(
@@ -92,7 +102,7 @@ bool BlockBarriers::isReached(uint32_t id, llvm::ArrayRef<unsigned> waiting,
                   std::to_string(needed))});
   if (present < needed)
     return false;
-  if (!isCounted && numLive < block.threads.size())
+  if (!isCounted && numLive < numThreads)
     findings.report(first, FindingKind::ExitedThread, operation.site,
                     waits.describeAll());
   return true;
@@ -105,7 +115,7 @@ void BlockBarriers::open(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
   reducePredicates(waiting);
   block.lastBarrier =
       tables.operations[block.threads[waiting.front()].operation].site;
-  Arrivals &arrival = arrivals[id];
+  Arrivals &arrival = getArrivals(block.threads[waiting.front()].rank, id);
   if (arrival.threads.empty()) {
     clocks.synchronize(waiting);
   } else {
@@ -137,7 +147,7 @@ void BlockBarriers::checkAligned(llvm::ArrayRef<unsigned> waiting) {
     if (site == operation.site)
       continue;
     FindingInstance instance = findings.makeInstance(*first);
-    instance.otherThread = thread.linear;
+    instance.otherThread = thread.local;
     instance.notes = waits.describe(waiting);
     findings.add({FindingKind::Divergence, site, operation.site},
                  std::move(instance));

@@ -24,7 +24,8 @@ public:
   BlockBarriers(Launch &launch, BlockState &block, FindingCollector &findings,
                 const WaitReport &waits, BlockCounters &counters)
       : tables(launch.tables), block(block), findings(findings), waits(waits),
-        counters(counters) {}
+        counters(counters), numThreads(launch.threadsPerBlock),
+        arrivals(block.getNumBlocks() * kNumbers) {}
 
   /// Forgets arrivals that nobody has waited for.
   void endBlock();
@@ -37,6 +38,7 @@ public:
 
 private:
   bool openCommon();
+  bool openOf(unsigned rank);
   bool isReached(uint32_t id, llvm::ArrayRef<unsigned> waiting,
                  unsigned numLive);
   void open(uint32_t id, llvm::ArrayRef<unsigned> waiting);
@@ -49,12 +51,21 @@ private:
     Clocks::Meeting meeting;
   };
 
+  Arrivals &getArrivals(unsigned rank, unsigned number) {
+    return arrivals[rank * kNumbers + number];
+  }
+
+  static constexpr unsigned kNumbers = 16;
+
   const KernelTables &tables;
   BlockState &block;
   FindingCollector &findings;
   const WaitReport &waits;
   BlockCounters &counters;
-  std::array<Arrivals, 16> arrivals;
+  /// The threads of a block.
+  unsigned numThreads;
+  /// Of each block and number.
+  std::vector<Arrivals> arrivals;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -13,85 +13,104 @@
 
 #include "BlockState.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <sys/mman.h>
 
 namespace mlir::workgroup::emulator {
 
-static uint8_t *mapWindow() {
-  void *memory = mmap(nullptr, kSharedWindow, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static uint8_t *mapWindow(unsigned numBlocks) {
+  void *memory =
+      mmap(nullptr, numBlocks * kSharedWindow, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<uint8_t *>(memory);
 }
 
 BlockState::BlockState(const Launch &launch, Worker &worker)
-    : threads(launch.threadsPerBlock),
-      clocks(launch.threadsPerBlock, launch.tables.hasAgents),
-      window(mapWindow()), random(launch.request.seed), launch(launch),
-      tables(launch.tables) {
-  setSizes();
+    : threads(launch.getThreadsTogether()),
+      clocks(threads.size(), launch.tables.hasAgents, launch.blocksTogether),
+      window(mapWindow(launch.blocksTogether)), random(launch.request.seed),
+      launch(launch), tables(launch.tables), ids(launch.blocksTogether) {
+  for (BlockIds &own : ids)
+    setSizes(own);
+  unsigned perBlock = getThreadsPerBlock();
   for (unsigned i = 0; i < threads.size(); ++i) {
     ThreadState &thread = threads[i];
     thread = {};
-    thread.shared = window;
+    thread.rank = i / perBlock;
+    thread.local = i % perBlock;
+    thread.isAbsent = thread.local >= launch.threadsPerBlock;
+    const BlockIds &own = ids[thread.rank];
+    thread.shared = window + thread.rank * kSharedWindow;
     thread.arguments = launch.arguments.data();
     thread.parameters = launch.parameters.data();
-    thread.ids = &ids;
+    thread.ids = &own;
     thread.worker = &worker;
     thread.sharedEnd = launch.sharedEnd;
-    thread.thread[0] = i % ids.size[0];
-    thread.thread[1] = i / ids.size[0] % ids.size[1];
-    thread.thread[2] = i / ids.size[0] / ids.size[1];
+    thread.thread[0] = thread.local % own.size[0];
+    thread.thread[1] = thread.local / own.size[0] % own.size[1];
+    thread.thread[2] = thread.local / own.size[0] / own.size[1];
     thread.linear = i;
-    thread.lane = i % kWarpSize;
-    thread.warp = i / kWarpSize;
+    thread.lane = thread.local % kWarpSize;
+    thread.warp = thread.local / kWarpSize;
   }
 }
 
 BlockState::~BlockState() {
   if (window)
-    munmap(window, kSharedWindow);
+    munmap(window, ids.size() * kSharedWindow);
 }
 
 /// Sets what is the same for all blocks.
-void BlockState::setSizes() {
+void BlockState::setSizes(BlockIds &own) const {
   for (unsigned i = 0; i < 3; ++i) {
-    ids.grid[i] = launch.request.grid[i];
-    ids.size[i] = launch.request.block[i];
-    ids.clusterSize[i] = launch.grid.cluster[i];
-    ids.numClusters[i] = ids.grid[i] / ids.clusterSize[i];
+    own.grid[i] = launch.request.grid[i];
+    own.size[i] = launch.request.block[i];
+    own.clusterSize[i] = launch.grid.cluster[i];
+    own.numClusters[i] = own.grid[i] / own.clusterSize[i];
   }
-  ids.clusterBlocks = launch.grid.getClusterBlocks();
-  ids.hasClusters = launch.request.cluster || tables.cluster;
-  ids.dynamicBytes = launch.request.dynamicSharedBytes;
-  ids.numWarps = llvm::divideCeil(launch.threadsPerBlock, kWarpSize);
+  own.clusterBlocks = launch.grid.getClusterBlocks();
+  own.hasClusters = launch.request.cluster || tables.cluster;
+  own.dynamicBytes = launch.request.dynamicSharedBytes;
+  own.numWarps = llvm::divideCeil(launch.threadsPerBlock, kWarpSize);
 }
 
-/// Sets the ids of the block in the grid and in its cluster.
-void BlockState::place() {
-  std::array<uint32_t, 3> at = launch.grid.locate(number);
+/// Sets the ids of a block in the grid and in its cluster.
+void BlockState::place(unsigned rank) {
+  BlockIds &own = ids[rank];
+  std::array<uint32_t, 3> at =
+      launch.grid.locate(launch.getBlockOf(number, rank));
   for (unsigned i = 0; i < 3; ++i) {
-    ids.block[i] = at[i];
-    ids.cluster[i] = at[i] / ids.clusterSize[i];
-    ids.blockInCluster[i] = at[i] % ids.clusterSize[i];
+    own.block[i] = at[i];
+    own.cluster[i] = at[i] / own.clusterSize[i];
+    own.blockInCluster[i] = at[i] % own.clusterSize[i];
   }
-  ids.rankInCluster =
-      (ids.blockInCluster[2] * ids.clusterSize[1] + ids.blockInCluster[1]) *
-          ids.clusterSize[0] +
-      ids.blockInCluster[0];
+  own.rankInCluster =
+      (own.blockInCluster[2] * own.clusterSize[1] + own.blockInCluster[1]) *
+          own.clusterSize[0] +
+      own.blockInCluster[0];
 }
 
 bool BlockState::begin(uint64_t id) {
   number = id;
-  place();
+  for (unsigned rank = 0; rank < ids.size(); ++rank)
+    place(rank);
   if (launch.request.order == Order::Seeded ||
       launch.request.asyncMode == AsyncMode::Seeded)
     random.seed(launch.request.seed * 0x9e3779b97f4a7c15 + id);
   bool beginsTimes = clocks.beginBlock();
   // Workgroup memory holds anything when a block begins: no zeros, no numbers.
-  std::fill(window, window + launch.sharedEnd, 0xff);
+  for (unsigned rank = 0; rank < ids.size(); ++rank)
+    std::fill_n(window + rank * kSharedWindow, launch.sharedEnd, 0xff);
   lastBarrier = 0;
   setTimes();
   return beginsTimes;
+}
+
+bool BlockState::hasExited(unsigned rank) const {
+  auto first = threads.begin() + rank * getThreadsPerBlock();
+  return std::all_of(
+      first, first + getThreadsPerBlock(),
+      [](const ThreadState &thread) { return thread.wait == Wait::Done; });
 }
 
 void BlockState::setTimes() {
@@ -100,7 +119,8 @@ void BlockState::setTimes() {
     thread.epoch = epoch;
 }
 
-uint32_t BlockState::findObject(uint64_t offset) const {
+uint32_t BlockState::findObject(uint64_t place) const {
+  uint64_t offset = getOffset(place);
   for (uint32_t i = 1; i < tables.objects.size(); ++i) {
     const Object &object = tables.objects[i];
     bool isShared = object.kind == Object::Kind::Shared ||
@@ -114,16 +134,20 @@ uint32_t BlockState::findObject(uint64_t offset) const {
   return 0;
 }
 
-std::string BlockState::describeAddress(uint64_t offset) const {
-  uint32_t found = findObject(offset);
+std::string BlockState::describeAddress(uint64_t place) const {
+  uint64_t offset = getOffset(place);
+  std::string where = ids.size() == 1 ? ""
+                                      : " of the block of rank " +
+                                            std::to_string(getRank(place));
+  uint32_t found = findObject(place);
   if (found == 0)
-    return "address " + std::to_string(offset);
+    return "address " + std::to_string(offset) + where;
   const Object &object = tables.objects[found];
   std::string name = object.kind == Object::Kind::Dynamic
                          ? "dynamic workgroup memory"
                          : "@" + object.name;
   uint64_t distance = offset - object.offset;
-  return distance ? name + " + " + std::to_string(distance) : name;
+  return (distance ? name + " + " + std::to_string(distance) : name) + where;
 }
 
 } // namespace mlir::workgroup::emulator

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkCopies.h"
+#include "WaitReport.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup::emulator {
@@ -25,7 +26,8 @@ BulkCopy BulkCopies::makeCopy(const ThreadState &thread,
   constexpr unsigned kGlobal = 4, kRest = 6; // registers
   BulkCopy copy;
   copy.site = operation.accessSite;
-  copy.shared = getWide(thread, 0);
+  copy.shared = getPlace(thread, getWide(thread, 0));
+  copy.reduction = operation.async->reduction;
   if (operation.async->rank == 0) {
     copy.global = reinterpret_cast<uint8_t *>(getWide(thread, kGlobal));
     copy.bytes = thread.registers[kRest];
@@ -67,7 +69,7 @@ void BulkCopies::checkAlignment(const ThreadState &thread, const BulkCopy &copy,
     return;
   FindingInstance instance = findings.makeInstance(
       thread, Space::Shared, tables.sites[site].object,
-      copy.shared - launch.siteBounds[site].begin, copy.getBytes());
+      getOffset(copy.shared) - launch.siteBounds[site].begin, copy.getBytes());
   instance.notes.push_back(makeNote("it has to be a multiple of " +
                                     std::to_string(alignment) + " bytes"));
   findings.add({FindingKind::MisalignedTile, site, 0}, std::move(instance));
@@ -112,11 +114,13 @@ bool BulkCopies::access(ThreadState &thread, const BulkCopy &copy,
   if (copy.getBytes() == 0)
     return true;
   bool isPossible = true;
+  AccessKind global = isLoad           ? AccessKind::Read
+                      : copy.reduction ? AccessKind::Update
+                                       : AccessKind::Write;
   forEachGlobalPart(copy, [&](uint8_t *address, uint64_t bytes) {
     isPossible &=
-        memory.accessGlobal(
-            thread, isLoad ? AccessKind::Read : AccessKind::Write, address,
-            globalSite, bytes, isLoad ? &copy.reader : &copy.writer) == address;
+        memory.accessGlobal(thread, global, address, globalSite, bytes,
+                            isLoad ? &copy.reader : &copy.writer) == address;
   });
   if (!isPossible) {
     launch.isOver = true;
@@ -128,31 +132,94 @@ bool BulkCopies::access(ThreadState &thread, const BulkCopy &copy,
   return true;
 }
 
+/// The ranks of the blocks that a load is to; empty, after a finding, if the
+/// cluster does not have all of them.
+llvm::SmallVector<unsigned> BulkCopies::getTargets(const ThreadState &thread,
+                                                   const Operation &operation) {
+  constexpr unsigned kRest = 6; // registers
+  const AsyncOp &op = *operation.async;
+  if (!op.isMulticast)
+    return {getRank(getPlace(thread, getWide(thread, 0)))};
+  uint32_t mask = thread.registers[kRest + std::max(op.rank, 1u)] & 0xffff;
+  llvm::SmallVector<unsigned> ranks;
+  for (unsigned rank = 0; mask >> rank; ++rank)
+    if (mask >> rank & 1)
+      ranks.push_back(rank);
+  unsigned numBlocks = block.getNumBlocks();
+  if (!ranks.empty() && ranks.back() < numBlocks)
+    return ranks;
+  findings.giveUp(
+      thread, FindingKind::BlockMask, operation.site,
+      {makeNote("the mask is " + printMask(mask) + ", and the cluster has " +
+                std::to_string(numBlocks) +
+                (numBlocks == 1 ? " block" : " blocks"))});
+  return {};
+}
+
 void BulkCopies::beginLoad(ThreadState &thread, uint32_t number) {
   const Operation &operation = tables.operations[number];
-  uint64_t address = getWide(thread, 2);
+  uint64_t address = getPlace(thread, getWide(thread, 2));
   BulkCopy copy = makeCopy(thread, operation);
+  for (unsigned rank : getTargets(thread, operation)) {
+    if (operation.async->isMulticast) {
+      copy.shared = getOffset(copy.shared) + rank * kSharedWindow;
+      address = getOffset(address) + rank * kSharedWindow;
+    }
+    if (!beginLoad(thread, number, copy, address))
+      return;
+  }
+}
+
+/// Begins a load to one block. False if it cannot be made.
+bool BulkCopies::beginLoad(ThreadState &thread, uint32_t number, BulkCopy copy,
+                           uint64_t address) {
+  const Operation &operation = tables.operations[number];
   MBarrier *barrier = mbarriers.find(thread, operation, address);
   if (!barrier || !check(thread, copy, operation))
-    return;
+    return false;
   mbarriers.checkOrder(thread, operation, *barrier, address, /*byProxy=*/true);
   Access agent = block.clocks.beginAgent(thread.linear, copy.site);
   copy.writer = agent;
   copy.reader = Access::make(agent.time, agent.getActor(), copy.site + 1,
                              /*isAsync=*/true);
   if (!access(thread, copy, /*isLoad=*/true))
-    return;
+    return false;
   if (copy.map)
     memory.setSwizzle(copy.site, unsigned(copy.map->view.swizzle));
   if (copy.getBytes())
-    lastLoads[agent.getActor()] = {agent, operation.site};
+    lastLoads[agent.getActor()] = {agent, operation.site, getRank(copy.shared)};
   flights.add({thread.linear, address, number, agent, copy});
+  return true;
+}
+
+/// The type of the elements of a tensor, as far as reductions know it.
+std::optional<BulkElement> BulkCopies::getElement(const BulkCopy &copy) const {
+  if (!copy.reduction || !copy.map)
+    return std::nullopt;
+  return parseElement(
+      launch.request.buffers[copy.map->view.buffer].elementType);
+}
+
+/// False, after a finding, for a reduction that there is none of.
+bool BulkCopies::checkReduction(const ThreadState &thread, const BulkCopy &copy,
+                                const Operation &operation) {
+  if (!copy.reduction)
+    return true;
+  auto element = getElement(copy);
+  if (element && canReduce(*element, *copy.reduction))
+    return true;
+  findings.giveUp(
+      thread, FindingKind::TensorMap, operation.site,
+      {makeNote("there is no such reduction of elements of type " +
+                launch.request.buffers[copy.map->view.buffer].elementType)});
+  return false;
 }
 
 void BulkCopies::beginStore(ThreadState &thread, uint32_t number) {
   const Operation &operation = tables.operations[number];
   BulkCopy copy = makeCopy(thread, operation);
-  if (!check(thread, copy, operation))
+  if (!check(thread, copy, operation) ||
+      !checkReduction(thread, copy, operation))
     return;
   copy.writer = block.clocks.beginAgent(thread.linear, copy.site);
   copy.reader = block.clocks.beginAgent(thread.linear, copy.site + 1);
@@ -177,7 +244,7 @@ void BulkCopies::readSource(StoreQueue::Store &store) {
 void BulkCopies::finish(StoreQueue::Store &store) {
   readSource(store);
   if (!store.isDone)
-    store.copy.store(store.bytes.data());
+    store.copy.store(store.bytes.data(), getElement(store.copy));
   store.isDone = true;
 }
 
@@ -209,11 +276,10 @@ void BulkCopies::waitForStores(const ThreadState &thread, uint64_t newerGroups,
 //===----------------------------------------------------------------------===//
 
 void BulkCopies::endLoads(bool isComplete) {
-  const Clocks &clocks = block.clocks;
-  for (auto [agent, load] : lastLoads)
-    if (isComplete && !clocks.isKnownToAny(load.first))
-      findings.report(block.threads[clocks.getThread(load.first)],
-                      FindingKind::NotWaitedAtEnd, load.second);
+  for (const auto &[agent, load] : lastLoads)
+    if (isComplete && !block.isKnownIn(load.rank, load.access))
+      findings.report(block.threads[block.clocks.getThread(load.access)],
+                      FindingKind::NotWaitedAtEnd, load.site);
   lastLoads.clear();
 }
 

@@ -26,7 +26,7 @@ public:
              CopyFlights &flights)
       : launch(launch), tables(launch.tables), block(block), findings(findings),
         memory(memory), mbarriers(mbarriers), flights(flights),
-        queues(launch.tables.hasAgents ? launch.threadsPerBlock : 0) {}
+        queues(launch.tables.hasAgents ? block.threads.size() : 0) {}
 
   /// Tells of loads that no thread has waited for; the block may have run to
   /// its end, or not.
@@ -56,6 +56,13 @@ private:
   void checkAlignment(const ThreadState &thread, const BulkCopy &copy,
                       uint32_t site);
   bool access(ThreadState &thread, const BulkCopy &copy, bool isLoad);
+  llvm::SmallVector<unsigned> getTargets(const ThreadState &thread,
+                                         const Operation &operation);
+  bool beginLoad(ThreadState &thread, uint32_t number, BulkCopy copy,
+                 uint64_t address);
+  std::optional<BulkElement> getElement(const BulkCopy &copy) const;
+  bool checkReduction(const ThreadState &thread, const BulkCopy &copy,
+                      const Operation &operation);
   void readSource(StoreQueue::Store &store);
   void finish(StoreQueue::Store &store);
 
@@ -68,8 +75,14 @@ private:
   CopyFlights &flights;
   /// The stores of each thread.
   std::vector<StoreQueue> queues;
-  /// The last load of each agent, and the place of its operation.
-  llvm::MapVector<unsigned, std::pair<Access, uint32_t>> lastLoads;
+  struct Load {
+    Access access;
+    /// The site of the operation, and the rank of the block that it is to.
+    uint32_t site = 0;
+    unsigned rank = 0;
+  };
+  /// The last load of each agent.
+  llvm::MapVector<unsigned, Load> lastLoads;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -153,8 +153,13 @@ static void setBuffers(Launch &launch, const Program &program,
 /// Chooses which blocks run, and in what order, without a list of them.
 static void chooseBlocks(Launch &launch) {
   const LaunchRequest &request = launch.request;
-  uint64_t all = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
-  uint64_t limit = request.blockLimit ? std::min(all, request.blockLimit) : all;
+  uint64_t all = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2] /
+                 launch.blocksTogether;
+  uint64_t limit =
+      request.blockLimit
+          ? std::min(all, llvm::divideCeil(request.blockLimit,
+                                           uint64_t(launch.blocksTogether)))
+          : all;
   launch.numBlocks = limit;
   launch.allBlocks = all;
   if (request.order == Order::Seeded || limit < all) {
@@ -248,6 +253,14 @@ Execution execute(const Program &program, const LaunchRequest &request,
   launch.sharedEnd = program.tables.sharedEnd + request.dynamicSharedBytes;
   launch.threadsPerBlock =
       request.block[0] * request.block[1] * request.block[2];
+  if (program.tables.usesClusters)
+    launch.blocksTogether = launch.grid.getClusterBlocks();
+  if (launch.blocksTogether > 1) {
+    for (uint64_t &block : blocks)
+      block = launch.grid.getCluster(block);
+    llvm::sort(blocks);
+    blocks.erase(llvm::unique(blocks), blocks.end());
+  }
   if (blocks.empty()) {
     chooseBlocks(launch);
   } else {

@@ -23,8 +23,8 @@ FindingInstance FindingCollector::makeInstance(const ThreadState &thread,
                                                int64_t offset,
                                                uint64_t bytes) const {
   FindingInstance instance;
-  instance.block = instance.otherBlock = block.number;
-  instance.thread = instance.otherThread = thread.linear;
+  instance.block = instance.otherBlock = block.getBlock(thread);
+  instance.thread = instance.otherThread = thread.local;
   instance.space = space;
   instance.object = object;
   instance.offset = offset;
@@ -77,8 +77,15 @@ void FindingCollector::addConflicts(const ConflictingAccess &access,
     FindingInstance instance =
         makeInstance(access.thread, access.space, access.object,
                      offset - access.origin, access.bytes);
-    instance.otherThread = block.clocks.getThread(conflict.other);
-    instance.otherBlock = conflict.otherBlock.value_or(block.number);
+    unsigned other = block.clocks.getThread(conflict.other);
+    instance.otherThread = other % block.getThreadsPerBlock();
+    instance.otherBlock =
+        launch.getBlockOf(conflict.otherBlock.value_or(block.number),
+                          other / block.getThreadsPerBlock());
+    if (access.space == Space::Shared && getRank(offset) != access.thread.rank)
+      instance.notes.push_back(
+          makeNote("it is workgroup memory of the block of rank " +
+                   std::to_string(getRank(offset)) + " in the cluster"));
     if (!conflict.note.empty())
       instance.notes.push_back(makeNote(conflict.note));
     // What one block did another may have passed on to a thread of the first.

@@ -20,6 +20,7 @@
 #include "Emulator/State/Publications.h"
 #include "Emulator/State/Tables.h"
 #include "Emulator/State/ThreadState.h"
+#include "llvm/Support/MathExtras.h"
 #include <deque>
 
 namespace mlir::workgroup::emulator {
@@ -88,8 +89,11 @@ struct Launch {
   uint64_t sharedEnd = 0;
   std::vector<SiteBounds> siteBounds;
   unsigned threadsPerBlock = 0;
+  /// Blocks that run together: those of a cluster, if they work together.
+  unsigned blocksTogether = 1;
   uint64_t numBlocks = 0;
-  /// The blocks to run; empty means those that the two numbers below tell.
+  /// The blocks, or clusters, to run; empty means those that the two numbers
+  /// below tell.
   std::vector<uint64_t> blocks;
   /// The i-th block is (first + i * step) modulo their number: any order in
   /// which the step has no divisor in common with it.
@@ -99,6 +103,18 @@ struct Launch {
   std::atomic<bool> isOver{false};
 
   bool checksRaces() const { return check != Check::None; }
+
+  /// The threads that run together. Of several blocks, each begins with a warp.
+  unsigned getThreadsTogether() const {
+    return blocksTogether == 1
+               ? threadsPerBlock
+               : blocksTogether * llvm::alignTo(threadsPerBlock, kWarpSize);
+  }
+  /// The linear id of a block that runs with others, by their number and its
+  /// rank among them.
+  uint64_t getBlockOf(uint64_t number, unsigned rank) const {
+    return blocksTogether == 1 ? number : grid.getBlock(number, rank);
+  }
 
   uint64_t getBlock(uint64_t number) const {
     if (!blocks.empty())

@@ -36,13 +36,15 @@ void MBarrierTable::refuse(const ThreadState &thread,
 
 /// False, after a finding, if no mbarrier can be at `offset`.
 bool MBarrierTable::canHold(const ThreadState &thread,
-                            const Operation &operation, uint64_t offset) {
+                            const Operation &operation, uint64_t place) {
+  uint64_t offset = getOffset(place);
   bool isInside = offset >= kSharedBase && offset < launch.sharedEnd &&
-                  launch.sharedEnd - offset >= MBarrier::kBytes;
+                  launch.sharedEnd - offset >= MBarrier::kBytes &&
+                  getRank(place) < block.getNumBlocks();
   if (isInside && offset % MBarrier::kBytes == 0)
     return true;
   refuse(thread, operation,
-         isInside ? block.describeAddress(offset) +
+         isInside ? block.describeAddress(place) +
                         " is no multiple of 8 bytes, as the address of an "
                         "mbarrier has to be"
                   : "its address is not in workgroup memory");
@@ -157,6 +159,7 @@ void MBarrierTable::arrive(ThreadState &thread, const Operation &operation,
   if (!barrier)
     return;
   checkOrder(thread, operation, *barrier, offset);
+  memory.useOther(thread, offset, operation.accessSite);
   uint64_t state = barrier->getState();
   if (op.expectsBytes &&
       !accept(thread, operation, barrier->expectBytes(operand)))

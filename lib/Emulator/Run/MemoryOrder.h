@@ -21,7 +21,7 @@ namespace mlir::workgroup::emulator {
 class MemoryOrder {
 public:
   MemoryOrder(Launch &launch, BlockState &block)
-      : launch(launch), block(block), knowledge(launch.threadsPerBlock) {}
+      : launch(launch), block(block), knowledge(block.threads.size()) {}
 
   void beginBlock() {
     std::fill(knowledge.begin(), knowledge.end(), Knowledge());

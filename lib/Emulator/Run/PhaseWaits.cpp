@@ -22,7 +22,7 @@ bool PhaseWaits::wakeWaiters() {
     if (thread.wait != Wait::Phase)
       continue;
     const Operation &operation = launch.tables.operations[thread.operation];
-    uint64_t offset = getWide(thread, 0);
+    uint64_t offset = getPlace(thread, getWide(thread, 0));
     MBarrier *barrier = mbarriers.find(thread, operation, offset);
     if (!barrier)
       return true;

@@ -32,11 +32,11 @@ RegisterPool::RegisterPool(const Launch &launch, BlockState &block,
                            FindingCollector &findings)
     : block(block), findings(findings), initial(getInitial(launch)),
       held(llvm::divideCeil(block.threads.size(), kWarpSize)),
-      wanted(held.size()) {}
+      wanted(held.size()), numFree(block.getNumBlocks()) {}
 
 void RegisterPool::beginBlock() {
   std::fill(held.begin(), held.end(), initial);
-  numFree = 0;
+  std::fill(numFree.begin(), numFree.end(), 0);
 }
 
 bool RegisterPool::checkCount(unsigned warp, const Operation &operation,
@@ -59,15 +59,15 @@ void RegisterPool::release(unsigned warp, const Operation &operation,
                            uint32_t count) {
   if (!checkCount(warp, operation, count, /*isMore=*/false))
     return;
-  numFree += uint64_t(held[warp] - count) * kWarpSize;
+  getFree(warp) += uint64_t(held[warp] - count) * kWarpSize;
   held[warp] = count;
 }
 
 bool RegisterPool::take(unsigned warp) {
   uint64_t more = uint64_t(wanted[warp] - held[warp]) * kWarpSize;
-  if (more > numFree)
+  if (more > getFree(warp))
     return false;
-  numFree -= more;
+  getFree(warp) -= more;
   held[warp] = wanted[warp];
   return true;
 }
@@ -100,8 +100,8 @@ std::string RegisterPool::describe(unsigned warp) const {
   return "for " + std::to_string(wanted[warp]) +
          " registers a thread, of which they have " +
          std::to_string(held[warp]) + "; the block, whose threads began with " +
-         std::to_string(initial) + " each, has " + std::to_string(numFree) +
-         " left, and a warp lacks " +
+         std::to_string(initial) + " each, has " +
+         std::to_string(numFree[getBlock(warp)]) + " left, and a warp lacks " +
          std::to_string(uint64_t(wanted[warp] - held[warp]) * kWarpSize);
 }
 

@@ -47,8 +47,13 @@ private:
   uint32_t initial;
   /// Per thread of each warp: what it has, and what it asks for.
   std::vector<uint32_t> held, wanted;
-  /// Registers that no warp has.
-  uint64_t numFree = 0;
+  uint64_t &getFree(unsigned warp) { return numFree[getBlock(warp)]; }
+  unsigned getBlock(unsigned warp) const {
+    return block.threads[warp * kWarpSize].rank;
+  }
+
+  /// Registers of each block that no warp has.
+  std::vector<uint64_t> numFree;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -19,10 +19,10 @@
 namespace mlir::workgroup::emulator {
 
 template <AccessKind kind>
-static uint8_t *accessShared(ThreadState *thread, uint64_t offset,
+static uint8_t *accessShared(ThreadState *thread, uint64_t address,
                              uint32_t site, uint64_t bytes) {
-  return thread->worker->memory.accessShared(*thread, kind, offset, site,
-                                             bytes);
+  return thread->worker->memory.accessShared(
+      *thread, kind, getPlace(*thread, address), site, bytes);
 }
 
 template <AccessKind kind>
@@ -83,8 +83,8 @@ static void trap(ThreadState *thread, uint32_t site) {
 
 static void beginCopy(ThreadState *thread, uint64_t target, uint64_t source,
                       uint64_t sourceBytes, uint32_t site) {
-  thread->worker->async.getThreadCopies().begin(*thread, target, source,
-                                                sourceBytes, site);
+  thread->worker->async.getThreadCopies().begin(
+      *thread, getPlace(*thread, target), source, sourceBytes, site);
 }
 
 static void commitCopies(ThreadState *thread) {
@@ -105,6 +105,10 @@ static void executeAsync(ThreadState *thread, uint32_t operation) {
 
 static void fenceProxy(ThreadState *thread, uint32_t fence) {
   thread->worker->async.fenceProxy(*thread, ProxyFence::decode(fence));
+}
+
+static void arriveAtCluster(ThreadState *thread, uint32_t operation) {
+  thread->worker->clusters.arrive(*thread, operation);
 }
 
 static void useRegisters(ThreadState *thread, uint32_t use) {
@@ -157,6 +161,7 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kWaitForAllCopies, address(waitForAllCopies)},
       {runtime::kExecute, address(executeAsync)},
       {runtime::kFenceProxy, address(fenceProxy)},
+      {runtime::kArriveAtCluster, address(arriveAtCluster)},
       {runtime::kUseRegisters, address(useRegisters)},
       {runtime::kArrive, address(arrive)},
       {runtime::kPrint, address(printFormat)},

@@ -21,7 +21,7 @@ namespace mlir::workgroup::emulator {
 Scheduler::Scheduler(Launch &launch, BlockState &block,
                      FindingCollector &findings)
     : launch(launch), block(block), findings(findings),
-      warpOrder(llvm::divideCeil(launch.threadsPerBlock, kWarpSize)),
+      warpOrder(llvm::divideCeil(block.threads.size(), kWarpSize)),
       laneOrder(kWarpSize) {
   std::iota(warpOrder.begin(), warpOrder.end(), 0);
   std::iota(laneOrder.begin(), laneOrder.end(), 0);
@@ -33,7 +33,7 @@ Scheduler::Scheduler(Launch &launch, BlockState &block,
 
 void Scheduler::beginBlock() {
   for (ThreadState &thread : block.threads) {
-    thread.wait = Wait::None;
+    thread.wait = thread.isAbsent ? Wait::Done : Wait::None;
     thread.hasBegun = false;
     thread.iterations = 0;
     thread.iterationsAllowed = getIterations(thread);

@@ -26,7 +26,7 @@ void ThreadCopies::begin(ThreadState &thread, uint64_t target, uint64_t source,
                               copy.sourceBytes);
   memory.markReached(site);
   if (launch.withStatistics) {
-    memory.log(thread, target, site);
+    memory.log(thread, getOffset(target), site);
     memory.log(thread, source, site + 1);
   }
   if (!memory.checkShared(thread, target, site, copy.bytes))
@@ -55,7 +55,7 @@ void ThreadCopies::wait(const ThreadState &thread, uint64_t newerGroups) {
 
 void ThreadCopies::track(const ThreadState &thread, uint32_t number) {
   const Operation &operation = launch.tables.operations[number];
-  uint64_t address = getWide(thread, 0);
+  uint64_t address = getPlace(thread, getWide(thread, 0));
   MBarrier *barrier = mbarriers.find(thread, operation, address);
   if (!barrier)
     return;

@@ -25,8 +25,7 @@ public:
                AccessChecker &memory, MBarrierTable &mbarriers,
                CopyFlights &flights)
       : launch(launch), block(block), findings(findings), memory(memory),
-        mbarriers(mbarriers), flights(flights), queues(launch.threadsPerBlock) {
-  }
+        mbarriers(mbarriers), flights(flights), queues(block.threads.size()) {}
 
   /// Lets copies arrive that no thread has waited for, too late for anyone.
   void endBlock();

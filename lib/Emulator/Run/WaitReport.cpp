@@ -47,9 +47,12 @@ static std::string printRanges(llvm::ArrayRef<unsigned> numbers) {
 std::string WaitReport::describeWait(const ThreadState &thread,
                                      const Operation &operation) const {
   if (thread.wait == Wait::Phase)
-    return " wait at this mbarrier, " + mbarriers.describe(getWide(thread, 0));
+    return " wait at this mbarrier, " +
+           mbarriers.describe(getPlace(thread, getWide(thread, 0)));
+  if (thread.wait == Wait::Cluster)
+    return " wait here for all threads of the cluster to arrive";
   if (thread.wait == Wait::Registers)
-    return " wait here " + registers.describe(thread.warp);
+    return " wait here " + registers.describe(thread.linear / kWarpSize);
   if (thread.wait == Wait::Warp)
     return " wait here for the lanes " + printMask(getMask(operation, thread)) +
            " of their warps";
@@ -63,19 +66,26 @@ std::string WaitReport::describeWait(const ThreadState &thread,
 
 std::vector<DiagnosticRecord>
 WaitReport::describe(llvm::ArrayRef<unsigned> which) const {
-  using Place = std::tuple<Wait, uint32_t, uint32_t>; // with ordinal and site
+  // With the rank of the block, ordinal and site.
+  using Place = std::tuple<unsigned, Wait, uint32_t, uint32_t>;
   std::map<Place, llvm::SmallVector<unsigned>> places;
   for (unsigned index : which) {
     const ThreadState &thread = block.threads[index];
+    if (thread.isAbsent)
+      continue;
     bool waits = thread.wait != Wait::None && thread.wait != Wait::Done;
     uint32_t site = waits ? tables.operations[thread.operation].site : 0;
-    places[{thread.wait, tables.sites[site].ordinal, site}].push_back(index);
+    places[{thread.rank, thread.wait, tables.sites[site].ordinal, site}]
+        .push_back(thread.local);
   }
   std::vector<DiagnosticRecord> notes;
   for (const auto &[place, numbers] : places) {
-    auto [wait, ordinal, site] = place;
-    const ThreadState &first = block.threads[numbers.front()];
+    auto [rank, wait, ordinal, site] = place;
+    const ThreadState &first =
+        block.threads[rank * block.getThreadsPerBlock() + numbers.front()];
     std::string text = "threads " + printRanges(numbers) + " (linear ids)";
+    if (block.getNumBlocks() > 1)
+      text += " of the block of rank " + std::to_string(rank);
     if (wait == Wait::Done)
       text += " have left the kernel";
     else if (wait == Wait::None)

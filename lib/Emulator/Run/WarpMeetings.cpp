@@ -43,7 +43,8 @@ uint32_t WarpMeetings::getGroup(unsigned warp, unsigned lane) {
     if (index >= threads.size() || threads[index].wait == Wait::Done) {
       // Only threads that have not exited are waited for. That lanes meet does
       // no harm to those that there never were.
-      isWhole &= index >= threads.size() && operation.warp &&
+      bool isThere = index < threads.size() && !threads[index].isAbsent;
+      isWhole &= !isThere && operation.warp &&
                  operation.warp->getKind() == WarpOp::Kind::Sync;
       continue;
     }
@@ -141,7 +142,8 @@ void WarpMeetings::checkFragment(const ThreadState &thread,
   const Object &object = tables.objects[site.object];
   auto shared = reinterpret_cast<uintptr_t>(block.window);
   uint64_t origin = 0;
-  if (site.space == Space::Generic && address - shared < kSharedWindow)
+  if (site.space == Space::Generic &&
+      address - shared < block.getNumBlocks() * kSharedWindow)
     origin = shared;
   else if (object.kind == Object::Kind::Argument)
     origin = reinterpret_cast<uintptr_t>(launch.arguments[object.offset].base);

@@ -21,8 +21,10 @@ Warpgroups::Warpgroups(Launch &launch, BlockState &block,
                        FindingCollector &findings, AccessChecker &memory)
     : launch(launch), tables(launch.tables), block(block), findings(findings),
       memory(memory), registers(launch, block, findings),
-      warps(llvm::divideCeil(block.threads.size(), kWarpSize)),
-      teams(llvm::divideCeil(warps.size(), kGroupWarps)),
+      warpsPerBlock(llvm::divideCeil(block.getThreadsPerBlock(), kWarpSize)),
+      teamsPerBlock(llvm::divideCeil(warpsPerBlock, kGroupWarps)),
+      warps(block.getNumBlocks() * warpsPerBlock),
+      teams(block.getNumBlocks() * teamsPerBlock),
       lastUses(block.threads.size() * tables.numProducts) {}
 
 void Warpgroups::beginBlock() {
@@ -61,7 +63,7 @@ Warpgroups::Step Warpgroups::makeStep(unsigned warp,
 void Warpgroups::reportStep(const Step &theirs, const Step &own) {
   FindingInstance instance =
       findings.makeInstance(block.threads[own.warp * kWarpSize]);
-  instance.otherThread = block.threads[theirs.warp * kWarpSize].linear;
+  instance.otherThread = block.threads[theirs.warp * kWarpSize].local;
   instance.notes.push_back(makeNote(
       theirs.operation == own.operation
           ? "their descriptors, or whether they read D, differ"
@@ -73,12 +75,12 @@ void Warpgroups::reportStep(const Step &theirs, const Step &own) {
 
 /// Tells of a warp that does not do what the others of its warpgroup do.
 void Warpgroups::checkStep(unsigned warp, const Operation &operation) {
-  Team &team = teams[warp / kGroupWarps];
-  unsigned first = warp / kGroupWarps * kGroupWarps;
-  if (first + kGroupWarps > warps.size()) {
+  Team &team = teams[getTeam(warp)];
+  unsigned first = warp - getLocal(warp) % kGroupWarps;
+  if (getLocal(first) + kGroupWarps > warpsPerBlock) {
     findings.report(block.threads[warp * kWarpSize], FindingKind::Warpgroup,
                     operation.site,
-                    {makeNote("the block has " + std::to_string(warps.size()) +
+                    {makeNote("the block has " + std::to_string(warpsPerBlock) +
                               " warps; a warpgroup is four of them, the first "
                               "of a number that is a multiple of four")});
     return;
@@ -115,7 +117,7 @@ void Warpgroups::useRegisters(const ThreadState &thread, uint32_t number) {
         findings.add({FindingKind::RegistersInUse, use.site, product->site},
                      findings.makeInstance(thread));
   };
-  const Warp &warp = warps[thread.warp];
+  const Warp &warp = warps[thread.linear / kWarpSize];
   check(warp.open);
   for (const Group &group : warp.groups)
     check(group);
@@ -196,12 +198,12 @@ void Warpgroups::checkLayout(const ThreadState &thread, uint64_t address,
 }
 
 const uint8_t *Warpgroups::read(unsigned warp, const Operation &operation,
-                                bool isB, uint64_t address, unsigned knower) {
+                                bool isB, uint64_t place, unsigned knower) {
   constexpr unsigned kBytes = MatrixDescriptor::kChunk;
   const ThreadState &thread = block.threads[warp * kWarpSize];
   uint32_t site = operation.accessSite + isB;
   memory.markReached(site);
-  if (!memory.checkShared(thread, address, site, kBytes))
+  if (!memory.checkShared(thread, place, site, kBytes))
     return nullptr;
   if (launch.checksRaces()) {
     const WgmmaOp &op = operation.warpgroup->product;
@@ -209,13 +211,13 @@ const uint8_t *Warpgroups::read(unsigned warp, const Operation &operation,
     memory.accessInBulk(thread, AccessKind::Read,
                         Access::make(agent.time, agent.getActor(), site,
                                      /*isAsync=*/true),
-                        address, site, kBytes, knower);
+                        place, site, kBytes, knower);
     checkLayout(
-        thread, address, site,
+        thread, place, site,
         MatrixDescriptor::decode(getWide(thread, isB ? op.getRegisterOfB() : 0))
             .swizzle);
   }
-  return block.window + address;
+  return block.window + place;
 }
 
 void Warpgroups::multiply(unsigned warp, const Operation &operation) {
@@ -236,8 +238,8 @@ void Warpgroups::multiply(unsigned warp, const Operation &operation) {
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     held[lane] = threads[lane].registers;
   operation.warpgroup->product.execute(
-      warp % kGroupWarps, held, [&](bool isB, uint64_t address) {
-        return read(warp, operation, isB, address, knower);
+      getLocal(warp) % kGroupWarps, held, [&](bool isB, uint64_t address) {
+        return read(warp, operation, isB, getPlace(*threads, address), knower);
       });
   if (launch.checksRaces())
     for (unsigned thread : getThreads(warp))
@@ -294,14 +296,14 @@ void Warpgroups::endBlock(bool isComplete) {
       if (launch.checksRaces() && !group.products.empty())
         findings.report(thread, FindingKind::NotWaitedAtEnd,
                         group.products.front()->site);
-    const Team &team = teams[warp / kGroupWarps];
+    const Team &team = teams[getTeam(warp)];
     uint64_t place = own.numSteps - team.first;
     if (place >= team.steps.size())
       continue;
     const Step &missed = team.steps[place];
     findings.report(block.threads[missed.warp * kWarpSize],
                     FindingKind::Warpgroup, missed.operation->site,
-                    {makeNote("warp " + std::to_string(warp) +
+                    {makeNote("warp " + std::to_string(getLocal(warp)) +
                               " of the same warpgroup leaves the kernel "
                               "without it")});
   }

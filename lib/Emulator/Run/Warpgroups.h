@@ -84,6 +84,11 @@ private:
     return lastUses[size_t(thread) * tables.numProducts + product];
   }
   llvm::ArrayRef<unsigned> getThreads(unsigned warp);
+  /// The number of a warp in its block, and the warpgroup that it is in.
+  unsigned getLocal(unsigned warp) const { return warp % warpsPerBlock; }
+  unsigned getTeam(unsigned warp) const {
+    return warp / warpsPerBlock * teamsPerBlock + getLocal(warp) / kGroupWarps;
+  }
 
   Launch &launch;
   const KernelTables &tables;
@@ -91,6 +96,7 @@ private:
   FindingCollector &findings;
   AccessChecker &memory;
   RegisterPool registers;
+  unsigned warpsPerBlock, teamsPerBlock;
   std::vector<Warp> warps;
   std::vector<Team> teams;
   /// Per thread and product: the last use, plus one, of registers that it may

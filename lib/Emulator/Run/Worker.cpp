@@ -24,6 +24,7 @@ Worker::Worker(Launch &launch)
       waits(launch.tables, block, async.getMBarriers(),
             warpgroups.getRegisters()),
       barriers(launch, block, findings, waits, counters),
+      clusters(launch.tables, block, findings),
       warps(launch, block, findings, memory, warpgroups, counters),
       scheduler(launch, block, findings), launch(launch) {
   for (ThreadState &thread : block.threads)
@@ -41,8 +42,9 @@ void Worker::run() {
     endBlock(isComplete);
     if (!isComplete)
       return;
-    ++blocksRun;
-    launch.progress.blocksDone.fetch_add(1, std::memory_order_relaxed);
+    blocksRun += launch.blocksTogether;
+    launch.progress.blocksDone.fetch_add(launch.blocksTogether,
+                                         std::memory_order_relaxed);
   }
 }
 
@@ -52,6 +54,7 @@ void Worker::beginBlock(uint64_t id) {
   order.beginBlock();
   async.beginBlock();
   warpgroups.beginBlock();
+  clusters.beginBlock();
   scheduler.beginBlock();
 }
 
@@ -63,6 +66,7 @@ void Worker::endBlock(bool isComplete) {
   }
   memory.flushLog();
   warpgroups.endBlock(isComplete);
+  memory.endBlock(isComplete);
   async.endBlock(isComplete);
   barriers.endBlock();
 }
@@ -94,6 +98,7 @@ bool Worker::runBlock() {
     memory.flushLog();
     isMoving |= barriers.open();
     isMoving |= warpgroups.getRegisters().grant();
+    isMoving |= clusters.open();
     if (!launch.isOver)
       isMoving = async.advance(isMoving);
     if (!isMoving) {

@@ -18,6 +18,7 @@
 
 #include "AsyncEngine.h"
 #include "BlockBarriers.h"
+#include "ClusterBarrier.h"
 #include "Scheduler.h"
 #include "WarpMeetings.h"
 #include "Warpgroups.h"
@@ -46,6 +47,7 @@ public:
   /// What has been executed.
   BlockCounters counters;
   BlockBarriers barriers;
+  ClusterBarrier clusters;
   WarpMeetings warps;
   Scheduler scheduler;
 

@@ -81,6 +81,16 @@ bool GlobalShadow::isConsumed(const Actor &actor, const Accessing &own,
                                  ours.follows);
 }
 
+/// The smallest scope that the actor and who made an access of `block` have in
+/// common.
+Scope GlobalShadow::getDistance(const Actor &actor, uint64_t block,
+                                Access access) {
+  if (!actor.isOfCluster)
+    return actor.grid.getDistance(actor.block, block);
+  return block == actor.block ? actor.clocks.getDistance(actor.thread, access)
+                              : Scope::Device;
+}
+
 /// Adds the conflict with an access of `block`, unless something orders them.
 /// Operations that are atomic to each other are not at odds, nor are reads.
 void GlobalShadow::check(const Actor &actor, const Accessing &own,
@@ -92,7 +102,7 @@ void GlobalShadow::check(const Actor &actor, const Accessing &own,
   // Few accesses are atomic, and distances take divisions.
   if (isAtomic(own.kind) && isAtomic(theirs.kind) &&
       areAtomicToEachOther(tables.sites[own.access.getSite()], theirs,
-                           actor.grid.getDistance(actor.block, other)))
+                           getDistance(actor, other, access)))
     return;
   bool mayBeSameValue = own.kind == AccessKind::Write &&
                         theirs.kind == AccessKind::Write && !access.isByAgent();

@@ -57,10 +57,11 @@ private:
   uint64_t size;
 };
 
-/// The shadow of the workgroup memory of one block at a time.
+/// The shadow of the workgroup memory of the blocks that run together, one as a
+/// rule.
 class SharedShadow {
 public:
-  SharedShadow(const KernelTables &tables, Clocks &clocks);
+  SharedShadow(const KernelTables &tables, Clocks &clocks, unsigned numBlocks);
 
   SharedCell *getCells() { return cells.data(); }
   /// Forgets all records; the clock has started again.
@@ -168,13 +169,16 @@ public:
   bool isReady() { return cells.data() != nullptr; }
   unsigned getGrain() const { return grain; }
 
-  /// The thread, or copy of a thread, that makes an access.
+  /// The thread, or copy of a thread, that makes an access. Blocks that run
+  /// together are one here.
   struct Actor {
     const Clocks &clocks;
     uint64_t block;
     unsigned thread;
     Publications &publications;
     const BlockGrid &grid;
+    /// Clusters are what runs together.
+    bool isOfCluster = false;
     /// It issues a copy in bulk, which makes the access.
     bool isByProxy = false;
   };
@@ -200,6 +204,7 @@ private:
   }
   bool isConsumed(const Actor &actor, const Accessing &own,
                   Access access) const;
+  static Scope getDistance(const Actor &actor, uint64_t block, Access access);
   void accessCell(const Actor &actor, const Accessing &own, uint64_t index,
                   Conflicts &conflicts);
   void check(const Actor &actor, const Accessing &own, uint32_t block,

@@ -50,9 +50,10 @@ template class CellArray<uint8_t>;
 // Workgroup memory
 //===----------------------------------------------------------------------===//
 
-SharedShadow::SharedShadow(const KernelTables &tables, Clocks &clocks)
+SharedShadow::SharedShadow(const KernelTables &tables, Clocks &clocks,
+                           unsigned numBlocks)
     : tables(tables), clocks(clocks), grain(tables.sharedGrain),
-      cells(kSharedWindow >> grain) {}
+      cells(numBlocks * kSharedWindow >> grain) {}
 
 template <typename Function>
 void SharedShadow::forEachCell(uint64_t offset, uint64_t bytes, Function run) {
@@ -82,7 +83,8 @@ void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
   auto check = [&](Access write) {
     const Site &site = tables.sites[write.getSite()];
     if (clocks.isStale(write) ||
-        areAtomicToEachOther(tables.sites[own], site, Scope::Block) ||
+        areAtomicToEachOther(tables.sites[own], site,
+                             clocks.getDistance(thread, write)) ||
         clocks.isOrdered(write, thread))
       return;
     FindingKind found = getKind(write);
@@ -103,7 +105,8 @@ void SharedShadow::checkReads(unsigned thread, SharedCell &cell, uint32_t own,
   auto check = [&](Access read) {
     const Site &site = tables.sites[read.getSite()];
     if (clocks.isStale(read) ||
-        areAtomicToEachOther(tables.sites[own], site, Scope::Block) ||
+        areAtomicToEachOther(tables.sites[own], site,
+                             clocks.getDistance(thread, read)) ||
         clocks.isOrdered(read, thread) ||
         clocks.isConsumed(read, thread, site.feeds, follows))
       return;

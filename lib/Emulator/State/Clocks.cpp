@@ -11,8 +11,9 @@
 
 namespace mlir::workgroup::emulator {
 
-Clocks::Clocks(unsigned numThreads, bool hasAgents)
-    : numThreads(numThreads), hasAgents(hasAgents),
+Clocks::Clocks(unsigned numThreads, bool hasAgents, unsigned numBlocks)
+    : numThreads(numThreads), numBlocks(numBlocks),
+      threadsPerBlock(numThreads / numBlocks), hasAgents(hasAgents),
       numFixed(hasAgents ? 3 * numThreads + 1 : numThreads + 1),
       times(numThreads), bases(numFixed + (hasAgents ? kMaxAgents : 0)),
       vectors(numThreads + 1, bases.size()), covered(numThreads, bases.size()),
@@ -238,9 +239,9 @@ void Clocks::learn(unsigned thread, Access agent) {
   makeVector(thread)[getIndex(agent.getActor())] = agent.time;
 }
 
-bool Clocks::isKnownToAny(Access agent) const {
-  for (unsigned thread = 0; thread < numThreads; ++thread)
-    if (isOrdered(agent, thread))
+bool Clocks::isKnownToAny(Access access, unsigned first, unsigned count) const {
+  for (unsigned thread = first; thread < first + count; ++thread)
+    if (isOrdered(access, thread))
       return true;
   return false;
 }

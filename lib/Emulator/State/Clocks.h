@@ -69,8 +69,9 @@ public:
   /// The times that threads know of one another at a point where they meet.
   using Meeting = std::vector<uint32_t>;
 
-  /// `hasAgents` if there are any, and with them proxies.
-  Clocks(unsigned numThreads, bool hasAgents);
+  /// `hasAgents` if there are any, and with them proxies. Threads are of one
+  /// block, or as many each of several.
+  Clocks(unsigned numThreads, bool hasAgents, unsigned numBlocks = 1);
 
   /// Starts a block: nothing before it matters. Returns true if the time had
   /// to start again at zero, after which records of it mean nothing.
@@ -157,12 +158,20 @@ public:
   void finishAgent(Access agent, Meeting &meeting);
   /// `thread` knows that the copy is complete.
   void learn(unsigned thread, Access agent);
-  /// True if any thread does.
-  bool isKnownToAny(Access agent) const;
+  /// True if any of some threads knows of an access.
+  bool isKnownToAny(Access access, unsigned first, unsigned count) const;
   /// The thread that did it, or issued it.
   unsigned getThread(Access access) const {
     return access.isByAgent() ? issuers[access.getActor() - kFirstAgent]
                               : access.getActor();
+  }
+
+  /// The smallest scope that two threads, by what they do, have in common.
+  Scope getDistance(unsigned thread, Access other) const {
+    return numBlocks == 1 || thread / threadsPerBlock ==
+                                 getThread(other) / threadsPerBlock
+               ? Scope::Block
+               : Scope::Cluster;
   }
 
   /// Orders what `thread` did up to now in `memory` before what the
@@ -194,6 +203,7 @@ private:
   Meeting getKnowledge(unsigned thread) const;
 
   unsigned numThreads;
+  unsigned numBlocks, threadsPerBlock;
   bool hasAgents;
   /// Entries of a vector that are no agents: the time of each thread, a stamp
   /// of what is known of other blocks, and what proxy fences of each thread

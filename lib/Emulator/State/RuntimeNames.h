@@ -67,6 +67,8 @@ inline constexpr char kExecute[] = "emulator.execute";
 inline constexpr char kFenceProxy[] = "emulator.fence.proxy";
 /// `void (ptr, i32 use)`: touch registers of products.
 inline constexpr char kUseRegisters[] = "emulator.use.registers";
+/// `void (ptr, i32 operation)`: arrive at the barrier of the cluster.
+inline constexpr char kArriveAtCluster[] = "emulator.arrive.cluster";
 /// `void (ptr)`: arrive at a barrier without waiting.
 inline constexpr char kArrive[] = "emulator.arrive";
 /// `void (ptr, ptr format, ptr arguments, i64 bytes of them)`.

@@ -30,6 +30,29 @@ std::array<uint32_t, 3> BlockGrid::locate(uint64_t block) const {
           uint32_t(block / blocks[0] / blocks[1])};
 }
 
+uint64_t BlockGrid::getBlock(uint64_t number, unsigned rank) const {
+  uint64_t block = 0, width = 1;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    uint64_t clusters = blocks[dim] / cluster[dim];
+    uint64_t at = number % clusters * cluster[dim] + rank % cluster[dim];
+    block += at * width;
+    width *= blocks[dim];
+    number /= clusters;
+    rank /= cluster[dim];
+  }
+  return block;
+}
+
+uint64_t BlockGrid::getCluster(uint64_t block) const {
+  std::array<uint32_t, 3> at = locate(block);
+  uint64_t number = 0, width = 1;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    number += at[dim] / cluster[dim] * width;
+    width *= blocks[dim] / cluster[dim];
+  }
+  return number;
+}
+
 Scope BlockGrid::getDistance(uint64_t block, uint64_t other) const {
   if (block == other)
     return Scope::Block;

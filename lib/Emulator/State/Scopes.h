@@ -54,6 +54,9 @@ struct BlockGrid {
   std::array<uint32_t, 3> locate(uint64_t block) const;
   /// The smallest scope that the threads of two blocks have in common.
   Scope getDistance(uint64_t block, uint64_t other) const;
+  /// The linear ids of a cluster and of the block of a rank in it, and back.
+  uint64_t getBlock(uint64_t cluster, unsigned rank) const;
+  uint64_t getCluster(uint64_t block) const;
   uint32_t getClusterBlocks() const {
     return cluster[0] * cluster[1] * cluster[2];
   }

@@ -33,6 +33,14 @@ namespace mlir::workgroup::emulator {
 constexpr uint64_t kSharedBase = 1024;
 /// Bytes of the window, more than any chip has.
 constexpr uint64_t kSharedWindow = 256 << 10;
+/// The windows of blocks that run together lie one behind the other. A place is
+/// an offset from the first of them; an address in workgroup memory is one from
+/// the window of the thread's own block, whatever block it is of.
+inline uint64_t getPlace(const ThreadState &thread, uint64_t address) {
+  return uint64_t(thread.rank) * kSharedWindow + int64_t(int32_t(address));
+}
+inline uint64_t getOffset(uint64_t place) { return place % kSharedWindow; }
+inline unsigned getRank(uint64_t place) { return place / kSharedWindow; }
 
 /// Bytes of an access, at most.
 constexpr uint64_t kMaxAccessBytes = 4096;
@@ -88,8 +96,10 @@ struct Site {
 /// scope of, are atomic to each other: nothing need order them.
 inline bool areAtomicToEachOther(const Site &site, const Site &other,
                                  Scope distance) {
-  return isAtomic(site.kind) && isAtomic(other.kind) &&
-         site.order.width == other.order.width &&
+  // A reduction in bulk is of the elements of its map, which the launch knows.
+  bool isOfOneWidth =
+      site.order.width == other.order.width || site.isBulk || other.isBulk;
+  return isAtomic(site.kind) && isAtomic(other.kind) && isOfOneWidth &&
          std::min(site.order.scope, other.order.scope) >= distance;
 }
 
@@ -114,11 +124,21 @@ struct Object {
 /// Something that threads do together, and wait at for others, or that involves
 /// copies that go on by themselves.
 struct Operation {
-  enum class Kind { Barrier, BarrierCount, Warp, Matrix, Warpgroup, Async };
+  enum class Kind {
+    Barrier,
+    BarrierCount,
+    Cluster,
+    Warp,
+    Matrix,
+    Warpgroup,
+    Async
+  };
   Kind kind = Kind::Barrier;
   uint32_t site = 0;
   /// All lanes of a warp have to be at this very instruction.
   bool isAligned = true;
+  /// An arrival makes nothing known.
+  bool isRelaxed = false;
   /// The reduction of a predicate that comes with a barrier.
   std::optional<BarrierReduction> reduction;
   std::optional<WarpOp> warp;
@@ -190,9 +210,8 @@ struct KernelTables {
   /// Accesses of blocks are to be kept one by one: some of them may be ordered,
   /// or atomic, to some other blocks and not to all.
   bool tellsBlocksApart = false;
-  /// Site of an operation that orders memory for the blocks of a cluster; 0 if
-  /// there is none.
-  uint32_t clusterOrderSite = 0;
+  /// Blocks of a cluster work together: they have to run together.
+  bool usesClusters = false;
   /// Fences, or atomic operations that order by themselves, are among that;
   /// and such as reach other blocks.
   bool ordersMemory = false, ordersBlocks = false;

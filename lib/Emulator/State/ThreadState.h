@@ -94,7 +94,15 @@ struct BlockIds {
 };
 
 /// Why a thread does not run.
-enum class Wait : uint32_t { None, Barrier, Warp, Phase, Registers, Done };
+enum class Wait : uint32_t {
+  None,
+  Barrier,
+  Warp,
+  Phase,
+  Registers,
+  Cluster,
+  Done
+};
 
 struct alignas(64) ThreadState {
   uint8_t *shared;
@@ -111,7 +119,8 @@ struct alignas(64) ThreadState {
   /// cannot be saturated.
   uint32_t epoch;
   uint32_t thread[3];
-  /// Linear id in the block.
+  /// Linear id among the threads that run together: those of the block or, if
+  /// its blocks work together, of the cluster.
   uint32_t linear;
   uint32_t lane, warp;
   Wait wait;
@@ -121,6 +130,10 @@ struct alignas(64) ThreadState {
   /// Iterations of loops that it has made before it may make some more.
   uint64_t iterations;
   uint32_t iterationsAllowed;
+  /// The rank of the block among those that run together, and the thread's
+  /// linear id in it; no thread is there where warps are filled up.
+  uint32_t rank, local;
+  uint32_t isAbsent;
   /// Operands and results of operations.
   uint32_t registers[kRegisters];
 };

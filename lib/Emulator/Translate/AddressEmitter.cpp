@@ -52,13 +52,14 @@ uint32_t AddressEmitter::addAccess(Instruction &at, unsigned pointerOperand,
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
   site.isVariable = provenance.kind == Provenance::Kind::Variable;
+  bool isShared = space == kSharedSpace || space == kClusterSpace;
   bool isPrivate = space == NVPTXAS::ADDRESS_SPACE_LOCAL ||
                    provenance.kind == Provenance::Kind::Private;
-  site.space = space == kSharedSpace                   ? Space::Shared
+  site.space = isShared                                ? Space::Shared
                : isPrivate                             ? Space::Private
                : space == NVPTXAS::ADDRESS_SPACE_CONST ? Space::Constant
                                                        : Space::Generic;
-  if (space != kSharedSpace && provenance.kind == Provenance::Kind::Shared)
+  if (!isShared && provenance.kind == Provenance::Kind::Shared)
     site.object = 0; // the runtime finds out where the address points to
   return number;
 }
@@ -221,7 +222,8 @@ Value *AddressEmitter::getSharedAddress(IRBuilder<> &builder, Value *pointer,
                                          offsetof(ThreadState, shared));
   Value *host = builder.CreateGEP(context.i8, window, offset);
   bool isStatic = isStaticShared(site);
-  if (!context.options.checksRaces) {
+  bool isOfCluster = getSpace(*pointer) == kClusterSpace;
+  if (!context.options.checksRaces && !isOfCluster) {
     uint64_t begin =
         site.object ? tables.objects[site.object].offset : kSharedBase;
     Value *size =
@@ -241,7 +243,7 @@ Value *AddressEmitter::getSharedAddress(IRBuilder<> &builder, Value *pointer,
   uint64_t least =
       isStatic ? getObjectBytes(site) : tables.sharedEnd - kSharedBase;
   if (site.kind != AccessKind::Read || !isOneCell || tables.hasPartialOrder ||
-      least < site.bytes)
+      isOfCluster || least < site.bytes)
     return context.callRuntime(builder, name, context.ptr, operands);
   Value *isSaturated = readSaturated(builder, offset, number);
   return replaceIf(

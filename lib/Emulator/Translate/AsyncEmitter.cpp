@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncEmitter.h"
+#include "ClusterUse.h"
 #include "Emulator/Isa/TensorMaps.h"
 #include "Emulator/State/RuntimeNames.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -89,18 +90,6 @@ static BulkOperands getBulkOperands(const AsyncOp &op, bool isAssembly) {
                     : BulkOperands{0, 2, 1, 3, count};
 }
 
-/// Copies to several blocks have a flag that is set.
-static bool isMulticast(const CallInst &call, StringRef name) {
-  if (!name.contains(".g2s.tile.") && !name.contains("to.shared.cluster"))
-    return false;
-  // Behind it are the flag of a hint for caches and, of boxes, a group of
-  // blocks.
-  unsigned fromEnd = name.contains(".g2s.tile.") ? 3 : 2;
-  auto *flag =
-      dyn_cast<ConstantInt>(call.getArgOperand(call.arg_size() - fromEnd));
-  return !flag || flag->isOne();
-}
-
 /// True if `pointer` is certain to be a tensor map that the launch makes.
 bool AsyncEmitter::isTensorMap(const Value *pointer) const {
   SmallVector<const Value *, 4> bases;
@@ -132,6 +121,8 @@ void AsyncEmitter::emitBulkCopy(CallInst &call, IRBuilder<> &builder,
   values.push_back(context.getOffset(builder, global));
   for (unsigned i = 0; i < operands.count; ++i)
     values.push_back(call.getArgOperand(operands.rest + i));
+  if (op.isMulticast)
+    values.push_back(getBlockMask(call).first);
   execute(call, builder, std::move(operation), values);
 }
 
@@ -151,7 +142,9 @@ uint32_t AsyncEmitter::addBulkAccesses(CallInst &call, const AsyncOp &op,
     first = addresses.addSharedAccess(call, shared, AccessKind::Write, kBytes);
     addGlobalAccess(AccessKind::Read);
   } else {
-    first = addGlobalAccess(AccessKind::Write);
+    first =
+        addGlobalAccess(op.reduction ? AccessKind::Update : AccessKind::Write);
+    context.tables.sites[first].order.scope = Scope::Device;
     addresses.addSharedAccess(call, shared, AccessKind::Read, kBytes);
   }
   for (uint32_t number : {first, first + 1}) {
@@ -247,10 +240,14 @@ bool AsyncEmitter::emitIntrinsic(IntrinsicInst &call, StringRef name) {
   std::optional<AsyncOp> op = AsyncOp::decode(name);
   if (!op)
     return false;
-  if (isMulticast(call, name)) {
-    context.refuse(call,
-                   "a copy to several blocks of a cluster is not emulated yet");
-    return true;
+  if (Value *flag = getBlockMask(call).second) {
+    auto *constant = dyn_cast<ConstantInt>(flag);
+    if (!constant) {
+      context.refuse(call, "a copy that may or may not be to several blocks of "
+                           "a cluster is not emulated");
+      return true;
+    }
+    op->isMulticast = constant->isOne();
   }
   IRBuilder<> builder(&call);
   emit(call, builder, *op);

@@ -13,6 +13,7 @@
 
 #include "KernelFacts.h"
 #include "AccessGrains.h"
+#include "ClusterUse.h"
 #include "InstructionFacts.h"
 #include "KernelErrors.h"
 #include "SizeBounds.h"
@@ -46,8 +47,7 @@ static bool isGuess(const LoadInst &load) {
 }
 
 /// Sets what `tables` say of fences and atomic operations that order.
-static void findOrderOfMemory(const Function &function, KernelTables &tables,
-                              const KernelFacts &facts) {
+static void findOrderOfMemory(const Function &function, KernelTables &tables) {
   for (const Instruction &instruction : instructions(function)) {
     bool orders = isFence(instruction);
     if (instruction.isAtomic() && !isa<FenceInst>(instruction)) {
@@ -59,8 +59,7 @@ static void findOrderOfMemory(const Function &function, KernelTables &tables,
     Scope scope = getScope(instruction);
     tables.ordersMemory = true;
     tables.ordersBlocks |= scope == Scope::Device;
-    if (scope == Scope::Cluster)
-      tables.clusterOrderSite = facts.addSite(instruction, tables);
+    tables.usesClusters |= scope == Scope::Cluster;
   }
 }
 
@@ -79,6 +78,7 @@ static void findWaits(const Function &function, KernelTables &tables) {
         name == "llvm.nvvm.bar.warp.sync" || name.ends_with(".count") ||
         name.contains("barrier.cta.arrive") || (call && call->isInlineAsm()) ||
         called.starts_with("llvm.nvvm.mbarrier.");
+    tables.usesClusters |= usesCluster(instruction);
     auto *load = dyn_cast<LoadInst>(&instruction);
     tables.mayWaitInLoops |=
         instruction.mayReadFromMemory() &&
@@ -98,7 +98,7 @@ static void findAtomicScopes(const Function &function, KernelTables &tables,
       continue;
     AtomicOrder order = getAtomicOrder(instruction, function.getDataLayout());
     Scope widest = provenances.isOnlyShared(instruction, operand)
-                       ? Scope::Block
+                       ? tables.usesClusters ? Scope::Cluster : Scope::Block
                        : Scope::Device;
     tables.hasNarrowAtomics |=
         order.scope < widest || (width && width != order.width);
@@ -118,13 +118,14 @@ KernelFacts::KernelFacts(const PreparedKernel &kernel, KernelTables &tables,
   if (!checkSpaces(function, provenances, errors))
     return;
   findGrains(function, provenances, tables);
-  findOrderOfMemory(function, tables, *this);
+  findOrderOfMemory(function, tables);
   findWaits(function, tables);
   findAtomicScopes(function, tables, provenances);
   tables.hasValueOrder = exchanges.ordersShared || exchanges.ordersGlobal;
   tables.hasGlobalValueOrder = exchanges.ordersGlobal;
   tables.hasPartialOrder |= tables.hasAgents || tables.ordersMemory ||
-                            exchanges.ordersShared || tables.hasNarrowAtomics;
+                            tables.usesClusters || exchanges.ordersShared ||
+                            tables.hasNarrowAtomics;
   for (const Instruction &instruction : instructions(function))
     if (auto *load = dyn_cast<LoadInst>(&instruction); load && isGuess(*load))
       guesses.insert(load);

@@ -54,7 +54,27 @@ bool MeetingEmitter::emitAssembly(CallInst &call, StringRef text) {
   return true;
 }
 
+/// `barrier.cluster`: an arrival does not wait, a wait has nothing to say.
+void MeetingEmitter::emitClusterBarrier(IntrinsicInst &call, StringRef name) {
+  Operation operation;
+  operation.kind = Operation::Kind::Cluster;
+  operation.isAligned = name.contains("aligned");
+  operation.isRelaxed = name.contains("relaxed");
+  uint32_t number = context.addOperation(call, std::move(operation));
+  IRBuilder<> builder(&call);
+  if (name.starts_with("wait"))
+    context.suspend(builder, number, Wait::Cluster);
+  else
+    context.callRuntime(builder, runtime::kArriveAtCluster, context.voidType,
+                        {builder.getInt32(number)});
+  call.eraseFromParent();
+}
+
 bool MeetingEmitter::emitBarrier(IntrinsicInst &call, StringRef name) {
+  if (name.consume_front("llvm.nvvm.barrier.cluster.")) {
+    emitClusterBarrier(call, name);
+    return true;
+  }
   if (!name.consume_front("llvm.nvvm.barrier.cta."))
     return false;
   Operation operation;

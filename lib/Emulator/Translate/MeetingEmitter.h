@@ -36,6 +36,7 @@ public:
 private:
   void suspendAt(llvm::CallInst &call, Operation operation);
   void arriveAt(llvm::CallInst &call);
+  void emitClusterBarrier(llvm::IntrinsicInst &call, llvm::StringRef name);
 
   EmissionContext &context;
   AddressEmitter &addresses;

@@ -50,6 +50,7 @@ std::string findSpaceFault(const Instruction &instruction, const Use &operand) {
   case NVPTXAS::ADDRESS_SPACE_GLOBAL:
   case NVPTXAS::ADDRESS_SPACE_SHARED:
   case NVPTXAS::ADDRESS_SPACE_LOCAL:
+  case NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER:
     return "";
   case NVPTXAS::ADDRESS_SPACE_CONST:
     return isWrite(instruction, operand.getOperandNo())
@@ -58,11 +59,6 @@ std::string findSpaceFault(const Instruction &instruction, const Use &operand) {
                : "";
   case NVPTXAS::ADDRESS_SPACE_TENSOR:
     return "accesses tensor memory, which is not emulated";
-  case NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER:
-    return isCall
-               ? ""
-               : "accesses memory of other blocks of a cluster, which is not "
-                 "emulated";
   case NVPTXAS::ADDRESS_SPACE_PARAM:
     return isCall ? "" : "accesses parameter memory, which is not emulated";
   default:

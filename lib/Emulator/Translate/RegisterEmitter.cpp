@@ -12,10 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegisterEmitter.h"
+#include "Emulator/State/Tables.h"
 #include "MemorySpaces.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstddef>
 
 using namespace llvm;
@@ -179,10 +181,48 @@ bool RegisterEmitter::emitSpaceQuery(IntrinsicInst &call, StringRef name) {
   return true;
 }
 
+/// The distance of an address in workgroup memory from the window of the
+/// thread's own block: those of other blocks lie before it and behind it.
+Value *RegisterEmitter::getDistance(IRBuilder<> &builder, Value *pointer) {
+  return builder.CreateSExt(
+      builder.CreateTrunc(context.getSharedOffset(builder, pointer),
+                          context.i32),
+      context.i64);
+}
+
+/// `mapa`: the address in another block of what `call` has an address of.
+void RegisterEmitter::emitMap(IntrinsicInst &call) {
+  IRBuilder<> builder(&call);
+  Value *offset = builder.CreateAnd(getDistance(builder, call.getArgOperand(0)),
+                                    builder.getInt64(kSharedWindow - 1));
+  Value *ranks = builder.CreateSub(
+      builder.CreateZExt(call.getArgOperand(1), context.i64),
+      builder.CreateZExt(readBlock(builder, offsetof(BlockIds, rankInCluster)),
+                         context.i64));
+  Value *address = builder.CreateAdd(
+      offset, builder.CreateMul(ranks, builder.getInt64(kSharedWindow)));
+  if (getSpace(call) == 0)
+    address = builder.CreateAdd(address, context.getWindow(builder));
+  context.replace(call, builder.CreateIntToPtr(address, call.getType()));
+}
+
 bool RegisterEmitter::emitClusterQuery(IntrinsicInst &call, StringRef name) {
+  IRBuilder<> builder(&call);
+  if (name.starts_with("llvm.nvvm.mapa")) {
+    emitMap(call);
+    return true;
+  }
+  if (name.starts_with("llvm.nvvm.getctarank")) {
+    Value *ranks = builder.CreateAShr(
+        getDistance(builder, call.getArgOperand(0)), Log2_64(kSharedWindow));
+    context.replace(call,
+                    builder.CreateAdd(
+                        builder.CreateTrunc(ranks, context.i32),
+                        readBlock(builder, offsetof(BlockIds, rankInCluster))));
+    return true;
+  }
   if (name != "llvm.nvvm.is_explicit_cluster")
     return false;
-  IRBuilder<> builder(&call);
   Value *has = readBlock(builder, offsetof(BlockIds, hasClusters));
   context.replace(call, builder.CreateIsNotNull(has));
   return true;

@@ -35,6 +35,8 @@ private:
   Value *getThreadRegister(llvm::IRBuilder<> &builder, llvm::StringRef name);
   Value *getBlockRegister(llvm::IRBuilder<> &builder, llvm::StringRef name);
   Value *getOtherRegister(llvm::IRBuilder<> &builder, llvm::StringRef name);
+  Value *getDistance(llvm::IRBuilder<> &builder, Value *pointer);
+  void emitMap(llvm::IntrinsicInst &call);
   Value *readBlock(llvm::IRBuilder<> &builder, uint64_t offset);
 
   EmissionContext &context;

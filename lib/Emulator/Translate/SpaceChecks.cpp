@@ -12,34 +12,10 @@
 
 #include "SpaceChecks.h"
 #include "MemorySpaces.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/Operator.h"
 
 using namespace llvm;
 
 namespace mlir::workgroup::emulator {
-
-/// True if `pointer`, to memory of a cluster, is certain to be made from an
-/// address in that of the thread's own block.
-static bool isOfOwnBlock(const Value &pointer) {
-  SmallVector<const Value *> worklist = {&pointer};
-  SmallPtrSet<const Value *, 8> visited;
-  while (!worklist.empty()) {
-    const Value *value = worklist.pop_back_val();
-    if (!visited.insert(value).second || isa<UndefValue>(value) ||
-        getSpace(*value) != kClusterSpace)
-      continue;
-    if (isa<GEPOperator, AddrSpaceCastOperator>(value))
-      worklist.push_back(cast<User>(value)->getOperand(0));
-    else if (auto *merged = dyn_cast<PHINode>(value))
-      append_range(worklist, merged->incoming_values());
-    else if (auto *choice = dyn_cast<SelectInst>(value))
-      worklist.append({choice->getTrueValue(), choice->getFalseValue()});
-    else
-      return false;
-  }
-  return true;
-}
 
 /// Why the emulator cannot do an access of `operand`, which points to `source`;
 /// empty if it can.
@@ -63,11 +39,6 @@ static std::string checkSpace(const Instruction &instruction,
     return isKnown ? ""
                    : "accesses private memory at an address that is of no "
                      "memory of the thread's own";
-  case NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER:
-    return isOfOwnBlock(*operand)
-               ? ""
-               : "accesses memory of other blocks of a cluster, which is not "
-                 "emulated";
   default:
     return "";
   }

@@ -468,4 +468,5 @@ CLUSTERED = (
     Matmul(m=512, k=256, grid=4, cluster=2, consumers=2, slots=4, lag=1, epilogue="tma"),
 )
 CASES = tuple(matmul_case(of) for of in SINGLE)
+REDUCE = matmul_case(Matmul(grid=2, lag=1, epilogue="reduce"))
 CLUSTER_CASES = tuple(matmul_case(of) for of in CLUSTERED)

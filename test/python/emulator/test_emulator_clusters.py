@@ -1,4 +1,4 @@
-"""Clusters of blocks on the emulator: their ids are right, and what else they can do is refused."""
+"""Clusters of blocks on the emulator: their ids, and launches that cannot be."""
 
 from __future__ import annotations
 
@@ -259,67 +259,6 @@ module attributes {gpu.container_module} {
 
 OWN = "%s = llvm.mlir.zero : !llvm.ptr<3>\n    "
 TOGETHER = {
-    "arrive": ("nvvm.cluster.arrive", "'llvm.nvvm.barrier.cluster.arrive'"),
-    "arrive aligned": (
-        "nvvm.cluster.arrive {aligned}",
-        "'llvm.nvvm.barrier.cluster.arrive.aligned'",
-    ),
-    "arrive relaxed": (
-        "nvvm.cluster.arrive.relaxed",
-        "'llvm.nvvm.barrier.cluster.arrive.relaxed'",
-    ),
-    "wait": ("nvvm.cluster.wait", "'llvm.nvvm.barrier.cluster.wait'"),
-    "wait aligned": ("nvvm.cluster.wait {aligned}", "'llvm.nvvm.barrier.cluster.wait.aligned'"),
-    "mapa": (
-        OWN + "%p = nvvm.mapa %s, %one : !llvm.ptr<3> -> !llvm.ptr<7>\n"
-        "    %i = llvm.ptrtoint %p : !llvm.ptr<7> to i32\n"
-        "    memref.store %i, %a[%tx] : memref<8xi32>",
-        "'llvm.nvvm.mapa.shared.cluster'",
-    ),
-    "mapa of a generic address": (
-        "%s = llvm.mlir.zero : !llvm.ptr\n"
-        "    %p = nvvm.mapa %s, %one : !llvm.ptr -> !llvm.ptr\n"
-        "    %i = llvm.ptrtoint %p : !llvm.ptr to i32\n"
-        "    memref.store %i, %a[%tx] : memref<8xi32>",
-        "'llvm.nvvm.mapa'",
-    ),
-    "getctarank": (
-        OWN + "%i = llvm.call_intrinsic "
-        '"llvm.nvvm.getctarank.shared.cluster"(%s) : (!llvm.ptr<3>) -> i32\n'
-        "    memref.store %i, %a[%tx] : memref<8xi32>",
-        "'llvm.nvvm.getctarank.shared.cluster'",
-    ),
-    "load": (
-        "%p = llvm.inttoptr %one : i32 to !llvm.ptr<7>\n"
-        "    %x = llvm.load %p : !llvm.ptr<7> -> i32\n"
-        "    memref.store %x, %a[%tx] : memref<8xi32>",
-        "'load' accesses memory of other blocks of a cluster",
-    ),
-    "store": (
-        "%p = llvm.inttoptr %one : i32 to !llvm.ptr<7>\n"
-        "    llvm.store %one, %p : i32, !llvm.ptr<7>",
-        "'store' accesses memory of other blocks of a cluster",
-    ),
-    "atomic": (
-        "%p = llvm.inttoptr %one : i32 to !llvm.ptr<7>\n"
-        "    %x = llvm.atomicrmw add %p, %one monotonic : !llvm.ptr<7>, i32\n"
-        "    memref.store %x, %a[%tx] : memref<8xi32>",
-        "'atomicrmw' accesses memory of other blocks of a cluster",
-    ),
-    "remote mbarrier": (
-        "%p = llvm.inttoptr %one : i32 to !llvm.ptr<7>\n"
-        '    llvm.call_intrinsic "llvm.nvvm.mbarrier.arrive.scope.cluster.space.cluster"(%p, %one) '
-        ": (!llvm.ptr<7>, i32) -> ()",
-        "accesses memory of other blocks of a cluster",
-    ),
-    "multicast": (
-        OWN + "%mask = arith.constant 3 : i16\n"
-        "    %q = llvm.addrspacecast %s : !llvm.ptr<3> to !llvm.ptr<7>\n"
-        "    %g = llvm.mlir.zero : !llvm.ptr<1>\n"
-        "    nvvm.cp.async.bulk.shared.cluster.global %q, %g, %s, %one multicast_mask = %mask\n"
-        "        : !llvm.ptr<7>, !llvm.ptr<1>",
-        "a copy to several blocks of a cluster is not emulated",
-    ),
     "copy to another block": (
         OWN + "%q = llvm.addrspacecast %s : !llvm.ptr<3> to !llvm.ptr<7>\n"
         "    nvvm.cp.async.bulk.shared.cluster.shared.cta %q, %s, %s, %one\n"
@@ -359,7 +298,7 @@ def test_refused_by_name(name: str, check: Literal["none", "all"]) -> None:
         "        : i32, !llvm.ptr<3>",
     ],
 )
-def test_order_within_a_cluster_is_refused_where_there_are_clusters(operation: str) -> None:
+def test_order_within_a_cluster(operation: str) -> None:
     text = kernel(
         "%a: memref<8xi32>",
         f"""
@@ -372,10 +311,8 @@ def test_order_within_a_cluster_is_refused_where_there_are_clusters(operation: s
 """,
         buffers="%w: memref<1xi32, #wg>",
     )
-    line = 1 + text[: text.index(operation)].count("\n")
     module = compiled(text)
-    for cluster in (None, 1):
-        module.kernels["k"].run(numbers(8), grid=2, block=1, cluster=cluster, check="races")
-    with pytest.raises(pipeline.UsageError) as caught:
-        module.kernels["k"].run(numbers(8), grid=2, block=1, cluster=2, check="races")
-    assert f"<string>:{line}:5 orders memory for the blocks of a cluster" in str(caught.value)
+    for cluster in (None, 1, 2):
+        values = numbers(8)
+        module.kernels["k"].run(values, grid=2, block=1, cluster=cluster, check="races")
+        assert list(values[:3]) == [1, 1, 3]

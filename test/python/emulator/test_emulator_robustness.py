@@ -56,31 +56,12 @@ REFUSED = {
         '%x = llvm.inline_asm has_side_effects "mov.u32 $0, 7;", "=r" : () -> i32',
         "inline assembly 'mov.u32 $0, 7;' is not emulated",
     ),
-    "barrier of a cluster": (
-        "%x = arith.constant 7 : i32\n    nvvm.cluster.arrive",
-        "intrinsic 'llvm.nvvm.barrier.cluster.arrive' is for the blocks of a cluster to work "
-        "together, which is not emulated",
-    ),
-    "copy to several blocks": (
-        "%x = arith.constant 7 : i32\n"
-        "    %mask = arith.constant 3 : i16\n"
-        "    %p = llvm.mlir.zero : !llvm.ptr<3>\n"
-        "    %q = llvm.addrspacecast %p : !llvm.ptr<3> to !llvm.ptr<7>\n"
-        "    %g = llvm.mlir.zero : !llvm.ptr<1>\n"
-        "    nvvm.cp.async.bulk.shared.cluster.global %q, %g, %p, %x multicast_mask = %mask\n"
-        "        : !llvm.ptr<7>, !llvm.ptr<1>",
-        "a copy to several blocks of a cluster is not emulated yet",
-    ),
     "tensor map in memory": (
         "%x = arith.constant 7 : i32\n"
         "    %p = llvm.mlir.zero : !llvm.ptr<3>\n"
         "    %q = llvm.mlir.zero : !llvm.ptr\n"
         "    nvvm.cp.async.bulk.tensor.global.shared.cta %q, %p, box[%x] : !llvm.ptr, !llvm.ptr<3>",
         "a tensor map that is no parameter of the kernel is not emulated",
-    ),
-    "memory of another block": (
-        "%p = llvm.mlir.zero : !llvm.ptr<7>\n    %x = llvm.load %p : !llvm.ptr<7> -> i32",
-        "'load' accesses memory of other blocks of a cluster, which is not emulated",
     ),
     "intrinsic of another target": (
         '%x = llvm.call_intrinsic "llvm.amdgcn.workitem.id.x"() : () -> i32',

@@ -51,7 +51,6 @@ def fault_of(space: int, access: str) -> str:
             2: "accesses memory of address space 2, which no NVIDIA GPU has",
             5: "accesses private memory at an address that is of no memory of the thread's own",
             6: "accesses tensor memory, which is not emulated",
-            7: "accesses memory of other blocks of a cluster, which is not emulated",
             9: "accesses memory of address space 9, which no NVIDIA GPU has",
         }[space]
     return wrong
@@ -100,7 +99,7 @@ def attempt(text: str, check: Check) -> None:
     ids=["made of a number", "cast"],
 )
 @pytest.mark.parametrize("access", ACCESSES)
-@pytest.mark.parametrize("space", [2, 4, 5, 6, 7, 9])
+@pytest.mark.parametrize("space", [2, 4, 5, 6, 9])
 def test_refused_at_the_operation(space: int, access: str, make: str, check: Check) -> None:
     """An address of global memory is in no other memory, whatever the type of the pointer says."""
     text = program(access, space, make)
