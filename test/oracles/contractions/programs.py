@@ -174,6 +174,12 @@ def _product(choice: random.Random, *, is_narrow: bool = False) -> Product:
 
 def _case_of_product(seed: int, choice: random.Random, kind: str) -> Case:
     product = _product(choice, is_narrow=kind == "narrow")
+    return _make_case(product, seed, choice, kind, retiled=0.6)
+
+
+def _make_case(
+    product: Product, seed: int, choice: random.Random, kind: str, *, retiled: float
+) -> Case:
     arguments = product.arguments(seed)
     expected = product.compute(*arguments)
     written = None
@@ -187,7 +193,7 @@ def _case_of_product(seed: int, choice: random.Random, kind: str) -> Case:
         tuple(arguments),
         expected,
         numerics=product.types.numerics,
-        is_retiled=choice.random() < 0.6,
+        is_retiled=choice.random() < retiled,
         written=written,
     )
 
@@ -288,3 +294,13 @@ def generate(seed: int) -> Case:
     choice = random.Random(seed)
     kind = choice.choice(_OFTEN)
     return _MAKERS[kind](seed, choice, kind)
+
+
+def generate_whole(seed: int) -> Case:
+    """Return a product of whole tiles by the default schedule, with sums of two steps or more."""
+    choice = random.Random(seed)
+    product = _product(choice)
+    sizes = {name: 64 if name in "mn" else size for name, size in product.sizes.items()}
+    sizes["k"] = 256 if product.types.factors[0] in ("i8", "f8E4M3FN") else 128
+    product = replace(product, sizes=sizes, views=(None, None), is_dynamic=False)
+    return _make_case(product, seed, choice, "product", retiled=0)
