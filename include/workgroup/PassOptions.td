@@ -36,6 +36,10 @@ def TensorCoresOption
     : SharedOption, Option<"tensorCores", "tensor-cores", "bool", /*default=*/"true",
              "Compute contractions on tensor cores, where they have the types">;
 
+def WarpGroupsOption
+    : SharedOption, Option<"warpGroups", "warp-groups", "bool", /*default=*/"false",
+             "Let the warp groups of sm_90a multiply tiles that TMA fills where they are">;
+
 def TF32Option
     : SharedOption, Option<"tf32", "tf32", "bool", /*default=*/"false",
              "Round the factors of contractions in f32 to tf32, for tensor cores">;

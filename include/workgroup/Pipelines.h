@@ -53,11 +53,12 @@ struct RingOptions {
 /// Options of pipelines that share out contractions.
 struct ContractionOptions {
   explicit ContractionOptions(::mlir::detail::PassOptions &parent)
-      : tensorCores{parent, "tensor-cores", true}, tf32{parent, "tf32", false} {
-  }
+      : tensorCores{parent, "tensor-cores", true}, tf32{parent, "tf32", false},
+        warpGroups{parent, "warp-groups", false} {}
 
   SharedOption<bool> tensorCores;
   SharedOption<bool> tf32;
+  SharedOption<bool> warpGroups;
 };
 
 /// Options of the pipeline `workgroup-pipeline-copies`.

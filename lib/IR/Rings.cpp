@@ -255,13 +255,20 @@ LogicalResult CopyOp::verify() {
   auto tile = cast<MemRefType>(getTile().getType());
   if (failed(verifyFilled(*this, tile)))
     return failure();
-  if (source.getRank() != tile.getRank() ||
+  SmallVector<int64_t> shape(tile.getShape());
+  if (std::optional<TileLayoutAttr> layout = getLayout()) {
+    if (tile.getRank() != 1 ||
+        tile.getNumElements() != layout->getNumElements())
+      return emitOpError("needs storage of rank 1 for a tile of layout ")
+             << *layout << ", not " << tile;
+    shape = {layout->getRows(), layout->getColumns()};
+  }
+  if (source.getRank() != static_cast<int64_t>(shape.size()) ||
       source.getElementType() != tile.getElementType())
     return emitOpError("needs a source of the tile's rank and element type, "
                        "not ")
            << source;
-  for (auto [extent, limit] :
-       llvm::zip_equal(source.getShape(), tile.getShape()))
+  for (auto [extent, limit] : llvm::zip_equal(source.getShape(), shape))
     if (!ShapedType::isDynamic(extent) && extent > limit)
       return emitOpError("has a source of extent ")
              << extent << ", larger than the tile's " << limit;

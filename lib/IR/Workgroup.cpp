@@ -121,6 +121,36 @@ TileLayoutAttr::getStridesAndOffset(ArrayRef<int64_t> shape,
   return success();
 }
 
+/// The pattern by which the hardware swizzles boxes with rows of `bytes` bytes:
+/// it repeats after as many times 128 bytes as a row has chunks (PTX ISA,
+/// "Swizzling modes").
+static TileLayoutAttr getSwizzledBoxes(MLIRContext *context, int64_t rows,
+                                       int64_t columns, int64_t elementBytes,
+                                       int64_t bytes) {
+  constexpr int64_t kChunkBytes = 16, kPassBytes = 128;
+  return TileLayoutAttr::get(
+      context, rows, columns, bytes / elementBytes, kChunkBytes / elementBytes,
+      llvm::Log2_64(kPassBytes / bytes), bytes / kChunkBytes - 1, /*scale=*/0);
+}
+
+TileLayoutAttr TileLayoutAttr::getSwizzled(MLIRContext *context, int64_t rows,
+                                           int64_t columns,
+                                           int64_t elementBytes) {
+  for (int64_t bytes : {128, 64, 32})
+    if (columns * elementBytes % bytes == 0)
+      return getSwizzledBoxes(context, rows, columns, elementBytes, bytes);
+  return {};
+}
+
+int64_t TileLayoutAttr::getSwizzleBytes(int64_t elementBytes) const {
+  for (int64_t bytes : {128, 64, 32})
+    if (getWidth() * elementBytes == bytes &&
+        *this == getSwizzledBoxes(getContext(), getRows(), getColumns(),
+                                  elementBytes, bytes))
+      return bytes;
+  return 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -98,10 +98,14 @@ void buildBufferizePipeline(OpPassManager &pm) {
 }
 
 static void addContractions(OpPassManager &pm,
-                            const ContractionOptions &options, StringRef chip,
+                            const ContractionOptions &options,
+                            const RingOptions &rings, StringRef chip,
                             int64_t assumeAlignment) {
+  bool mayBeTMA =
+      rings.engine == RingEngine::Auto || rings.engine == RingEngine::TMA;
   pm.addPass(createLowerContractionsPass(
-      {assumeAlignment, chip.str(), options.tensorCores, options.tf32}));
+      {assumeAlignment, chip.str(), options.tensorCores, options.tf32,
+       options.warpGroups && mayBeTMA, rings.assumeDistinctArguments}));
 }
 
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
@@ -111,7 +115,7 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
       createFormRingsPass({options.slots, /*maxBytes=*/0,
                            options.assumeDistinctArguments, chip.str()}));
   // Reads tiles as they are, and need not know of slots.
-  addContractions(pm, contractions, chip, assumeAlignment);
+  addContractions(pm, contractions, options, chip, assumeAlignment);
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));
@@ -184,7 +188,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   // What threads and warps multiply is theirs now.
   pm.addPass(
       createKeepAccumulatorsPass({options.rings.assumeDistinctArguments}));
-  addContractions(pm, options.contractions, options.chip,
+  addContractions(pm, options.contractions, options.rings, options.chip,
                   options.assumeAlignment);
   bool isKept = options.sync == SyncMode::Keep;
   pm.addPass(createLowerCopiesPass(
@@ -267,6 +271,7 @@ void buildLinalgToNVVMPipeline(OpPassManager &pm,
   memory.rings.assumeDistinctArguments = areDistinct;
   memory.contractions.tensorCores = options.contractions.tensorCores;
   memory.contractions.tf32 = options.contractions.tf32;
+  memory.contractions.warpGroups = options.contractions.warpGroups;
   buildMemoryPipeline(pm, memory);
   if (options.deviceMemory)
     pm.addPass(createAllocateDeviceMemoryPass({areDistinct, /*strict=*/true}));

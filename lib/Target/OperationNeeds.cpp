@@ -85,6 +85,7 @@ static OperationNeeds findByName(StringRef name) {
       .StartsWith("nvvm.mbarrier.", kHopper)
       // Products of warp groups, and in tensor memory.
       .StartsWith("nvgpu.warpgroup.", kHopperOnly)
+      .Case("workgroup.group_product", kHopperOnly)
       .StartsWith("nvvm.wgmma.", kHopperOnly)
       .Case("nvvm.setmaxregister", kHopperOnly)
       .Case("nvvm.tcgen05.mma_smem_desc", kEach) // arithmetic

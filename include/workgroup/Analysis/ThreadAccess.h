@@ -65,8 +65,9 @@ bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs);
 /// The threads to which both of two atomic accesses are atomic.
 AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs);
 
-/// True if the access is by TMA, of the asynchronous proxy.
-bool isBulk(const ThreadAccess &access);
+/// True if the access is by the asynchronous proxy: that of TMA, and of
+/// products of warp groups.
+bool isOfAsyncProxy(const ThreadAccess &access);
 
 } // namespace mlir::workgroup
 

@@ -90,6 +90,15 @@ def Workgroup_TileLayoutAttr
     `xor` $shift `,` $mask `,` $scale `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The layout of `rows` x `columns` elements of `elementBytes` bytes in the widest boxes
+    /// that the hardware swizzles: rows of 128, 64 or 32 bytes. Null if there is none.
+    static TileLayoutAttr getSwizzled(::mlir::MLIRContext *context, int64_t rows, int64_t columns,
+                                      int64_t elementBytes);
+    /// The bytes of a row of a box, if the hardware swizzles such boxes so; else 0.
+    int64_t getSwizzleBytes(int64_t elementBytes) const;
+    int64_t getNumElements() const { return getRows() * getColumns(); }
+  }];
 }
 
 def Workgroup_RingType : TypeDef<Workgroup_Dialect, "Ring"> {
@@ -164,11 +173,26 @@ def Workgroup_CopyOp : Workgroup_Op<"copy"> {
     `tile`. Done once by the block, and before the slot is got by anybody.
 
     Shapes: equal ranks and element types; `tile` is static.
+
+    With `in`, `tile` is the storage of a tile of that layout: a memref of rank 1 of as many
+    elements, element (i, j) of `source`, of the shape of the layout, being where the layout puts it.
+
+    ```mlir
+    workgroup.copy %rows to %tile in #workgroup.tile<128x64 by 64, chunk 8, xor 0, 7, 0>
+        : memref<128x64xf16, strided<[4096, 1], offset: ?>> to memref<8192xf16, #gpu.address_space<workgroup>>
+    ```
   }];
   let arguments = (ins Arg<AnyMemRef, "read", [MemRead]>:$source,
-                       Arg<AnyMemRef, "written", [MemWrite]>:$tile);
-  let assemblyFormat =
-      "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
+                       Arg<AnyMemRef, "written", [MemWrite]>:$tile,
+                       OptionalAttr<Workgroup_TileLayoutAttr>:$layout);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$tile), [{
+      build($_builder, $_state, source, tile, TileLayoutAttr());
+    }]>,
+  ];
+  let assemblyFormat = [{
+    $source `to` $tile (`in` $layout^)? attr-dict `:` type($source) `to` type($tile)
+  }];
   let hasVerifier = 1;
 }
 
@@ -197,6 +221,56 @@ def Workgroup_GatherOp : Workgroup_Op<"gather", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{
     $source `by` $map (`[` $symbols^ `]`)? (`within` `[` $extents^ `]`)? `to` $tile
     attr-dict `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def Workgroup_GroupProductOp
+    : Workgroup_Op<"group_product", [AllTypesMatch<["sums", "results"]>]> {
+  let summary = "Multiply two tiles by the tensor cores of a warp group";
+  let description = [{
+    The warp group, four warps of which the first has a number divisible by four, adds the
+    product of 64 rows of `lhs` and of 8 columns of `rhs` for each of `sums`, by `wgmma`
+    (sm_90a). It reads both tiles by the asynchronous proxy, from workgroup memory, and is done
+    when the operation is. All of its threads execute the operation together.
+
+    `lhs` and `rhs` are the storage of tiles: memrefs of rank 1, the elements of which are where the
+    layouts put them. A row of `lhs` is a row of the result, and a column one of the sum; of `rhs`
+    a row is one of the sum, and a column one of the result. With `transpose_lhs` and
+    `transpose_rhs` it is the other way round. The rows of the result begin at `row`, a multiple of 64,
+    its columns at `column`, a multiple of 8, both the same in all threads of the group.
+
+    Sum `j` of a lane `l` of warp `w` has rows `16 * (w % 4) + l / 4` and 8 rows after it, and of
+    both columns `8 * j + 2 * (l % 4)` and the next: a `vector<2x2xT>`.
+
+    ```mlir
+    %d:32 = workgroup.group_product %a[%row] in #workgroup.tile<128x64 by 64, chunk 8, xor 0, 7, 0>,
+        %b[%c0] in #workgroup.tile<64x256 by 64, chunk 8, xor 0, 7, 0> to %c#0, ..., %c#31
+        : memref<8192xf16, #gpu.address_space<workgroup>>, memref<16384xf16, #gpu.address_space<workgroup>> to vector<2x2xf32>, ...
+    ```
+
+    Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+  }];
+  let arguments = (ins
+      Arg<MemRefRankOf<[AnyType], [1]>, "read", [MemRead]>:$lhs, Index:$row,
+      Workgroup_TileLayoutAttr:$lhs_layout, UnitAttr:$transpose_lhs,
+      Arg<MemRefRankOf<[AnyType], [1]>, "read", [MemRead]>:$rhs, Index:$column,
+      Workgroup_TileLayoutAttr:$rhs_layout, UnitAttr:$transpose_rhs,
+      Variadic<AnyVectorOfNonZeroRank>:$sums);
+  let results = (outs Variadic<AnyVectorOfNonZeroRank>:$results);
+  let assemblyFormat = [{
+    $lhs `[` $row `]` `in` $lhs_layout `,` $rhs `[` $column `]` `in` $rhs_layout `to` $sums
+    attr-dict `:` type($lhs) `,` type($rhs) `to` type($sums)
+  }];
+  let extraClassDeclaration = [{
+    /// Rows of the result, and columns of a sum.
+    static constexpr int64_t kRows = 64, kColumns = 8;
+
+    /// The columns of the result that the operation computes, and the steps of the sum.
+    int64_t getNumColumns() { return getSums().size() * kColumns; }
+    int64_t getNumSteps() {
+      return getTransposeLhs() ? getLhsLayout().getRows() : getLhsLayout().getColumns();
+    }
   }];
   let hasVerifier = 1;
 }

@@ -72,6 +72,11 @@ struct LowerContractionsOptions {
   bool tensorCores = true;
   /// Factors in f32 are rounded to tf32, and tensor cores multiply them.
   bool tf32 = false;
+  /// Warp groups multiply tiles of rings where they are, on chips that have the
+  /// instructions, and TMA fills them.
+  bool warpGroups = false;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
 };
 
 /// Shares out contractions of tiles in device code inside `root` to threads.

@@ -161,6 +161,13 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     does not consist of matrices for all warps, or the block of warps, a remark tells why tensor
     cores are not used.
 
+    With `warp-groups`, on sm_90a, warp groups of 128 threads multiply the tiles where they are
+    (`workgroup.group_product`, which is `wgmma`), without loads to registers: each has 64 rows of
+    the result, so a block of N threads has a tile of N / 2 rows, and up to 256 columns. The tiles
+    are slots of a ring that only the contraction reads and that TMA can fill; they get the layout
+    that both need, which has no bank conflicts. Factors are `f16`, `bf16` or 8-bit floats (those with
+    the steps of the sum contiguous), sums in `f32`. A remark says why warp groups are not used.
+
     How many rows and columns a thread has is what takes the fewest instructions, and a warp what
     it loads for the products with least effort within its registers. Where the buffer
     has more elements than the operations before and behind are on, whole tiles go by vectors, and
@@ -192,11 +199,13 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     ChipOption,
     TensorCoresOption,
     TF32Option,
+    WarpGroupsOption,
+    AssumeDistinctArgumentsOption,
   ];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
                            "memref::MemRefDialect", "nvgpu::NVGPUDialect",
                            "NVVM::NVVMDialect", "scf::SCFDialect", "ub::UBDialect",
-                           "vector::VectorDialect"];
+                           "vector::VectorDialect", "::mlir::workgroup::WorkgroupDialect"];
 }
 
 def LowerContractions_LoweredContraction
@@ -205,6 +214,8 @@ def LowerContractions_LoweredChain
     : Passed<"A contraction of what another one makes is done in registers.">;
 def LowerContractions_TensorCoresNotUsed
     : Missed<"Tensor cores do not compute a contraction.">;
+def LowerContractions_WarpGroupsNotUsed
+    : Missed<"Warp groups do not multiply tiles where they are.">;
 def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {

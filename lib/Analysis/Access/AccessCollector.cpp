@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -302,6 +303,12 @@ bool AccessCollector::visitWarp(Operation *op) {
             AccessKind::Write, store.getDstMemrefMutable(), store.getIndices(),
             cast<gpu::MMAMatrixType>(store.getSrc().getType()),
             store.getLeadDimension(), store.getTranspose().value_or(false));
+        return true;
+      })
+      .Case([&](GroupProductOp product) {
+        for (OpOperand *tile :
+             {&product.getLhsMutable(), &product.getRhsMutable()})
+          recorder.addAll(AccessRecorder::make(op, AccessKind::Read), *tile);
         return true;
       })
       .Case([&](nvgpu::WarpgroupMmaOp mma) {

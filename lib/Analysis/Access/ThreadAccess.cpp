@@ -19,10 +19,10 @@ AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs) {
   return std::min(*lhs.scope, *rhs.scope);
 }
 
-bool isBulk(const ThreadAccess &access) {
+bool isOfAsyncProxy(const ThreadAccess &access) {
   OpKind kind = getOpKind(access.op);
-  return access.isAsync &&
-         (kind == OpKind::BulkLoad || kind == OpKind::BulkStore);
+  bool isBulk = kind == OpKind::BulkLoad || kind == OpKind::BulkStore;
+  return kind == OpKind::GroupAccess || (isBulk && access.isAsync);
 }
 
 } // namespace mlir::workgroup

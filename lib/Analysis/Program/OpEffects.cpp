@@ -125,6 +125,7 @@ void KindTable::addAccesses() {
       vector::GatherOp, vector::ScatterOp>(OpKind::Access);
   add<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
       nvgpu::LdMatrixOp>(OpKind::WarpAccess);
+  add<GroupProductOp>(OpKind::GroupAccess);
   add<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(OpKind::AtomicAccess);
   add<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(OpKind::AsyncCopy);
   add<nvgpu::TmaAsyncLoadOp, NVVM::CpAsyncBulkGlobalToSharedClusterOp,
@@ -223,7 +224,8 @@ bool isTransparent(Operation *op) {
 bool isSynchronousAccess(Operation *op) {
   OpKind kind = getOpKind(op);
   return kind == OpKind::Access || kind == OpKind::WarpAccess ||
-         kind == OpKind::AtomicAccess || kind == OpKind::Prefetch;
+         kind == OpKind::GroupAccess || kind == OpKind::AtomicAccess ||
+         kind == OpKind::Prefetch;
 }
 
 bool isBarrierInBlock(Operation *op) {

@@ -78,6 +78,8 @@ enum class OpKind {
   /// The same by a warp together. Its effects are on its memrefs, which its
   /// interface does not say.
   WarpAccess,
+  /// The same by a warp group, which reads by the asynchronous proxy.
+  GroupAccess,
   /// The same, reading and writing in one.
   AtomicAccess,
   /// A copy by a thread that goes on after the operation: cp.async.

@@ -30,7 +30,8 @@ const SyncProgram &FenceHazards::getFenced(MemorySpace space) {
 void FenceHazards::visit(unsigned first, unsigned second,
                          ArrayRef<unsigned> around, bool isOrdered,
                          bool isReverse) {
-  bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
+  bool isFirst = isOfAsyncProxy(accesses[first]);
+  bool isSecond = isOfAsyncProxy(accesses[second]);
   if (accesses[first].op == accesses[second].op)
     return; // TMA signals an mbarrier by its own proxy
   // Where it is not known when TMA is done, that is told, and fences only of

@@ -15,7 +15,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONCLUSTER_H
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONCLUSTER_H
 
-#include "MatrixForm.h"
+#include "GroupForm.h"
 #include "Sharers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -39,6 +39,8 @@ struct ContractionCluster {
   Sharers sharers = {};
   /// How tensor cores compute it, if they do.
   std::optional<MatrixForm> matrix = std::nullopt;
+  /// How warp groups compute it instead, if they do.
+  std::optional<GroupForm> group = std::nullopt;
 
   /// The loops as one operation, or the contraction if there are none.
   Operation *getRoot() {

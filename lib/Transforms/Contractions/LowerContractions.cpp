@@ -15,11 +15,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionCluster.h"
+#include "GroupProductEmitter.h"
 #include "MatrixProductEmitter.h"
 #include "PointwiseEmitter.h"
 #include "ProductEmitter.h"
 #include "RegisterChainEmitter.h"
 #include "Support/Remarks.h"
+#include "Transforms/Rings/TensorRings.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -45,7 +47,7 @@ namespace mlir::workgroup {
 /// Chooses whether tensor cores compute the contraction, and says why not where
 /// they might. Fails after an error if the chip is unknown.
 static LogicalResult
-chooseTensorCores(ContractionCluster &cluster,
+chooseTensorCores(ContractionCluster &cluster, TensorRings *rings,
                   const LowerContractionsOptions &options) {
   linalg::LinalgOp op = cluster.contraction.op;
   const Chip *chip = resolveChip(getExecutionScope(op), options.chip);
@@ -60,11 +62,19 @@ chooseTensorCores(ContractionCluster &cluster,
     recordRemark(RemarkId::LowerContractions_TensorCoresNotUsed, op)
         << "contraction that tensor cores do not compute"
         << remark::reason("{0}", why);
+  if (!cluster.matrix || !rings || cluster.sharers.unit != Sharers::Unit::Block)
+    return success();
+  cluster.group = chooseGroupForm(cluster.contraction, *cluster.matrix, *chip,
+                                  cluster.sharers.numThreads, *rings, why);
+  if (!cluster.group && !why.empty())
+    recordRemark(RemarkId::LowerContractions_WarpGroupsNotUsed, op)
+        << "tiles that warp groups do not multiply where they are"
+        << remark::reason("{0}", why);
   return success();
 }
 
 /// Chooses what each thread of a block or a warp computes.
-static LogicalResult chooseTile(ContractionCluster &cluster,
+static LogicalResult chooseTile(ContractionCluster &cluster, TensorRings *rings,
                                 const LowerContractionsOptions &options) {
   linalg::LinalgOp op = cluster.contraction.op;
   Sharers &sharers = cluster.sharers;
@@ -81,9 +91,11 @@ static LogicalResult chooseTile(ContractionCluster &cluster,
     return isWorkgroupMemory(factor.getType());
   });
   if (isStaged && sharers.unit != Sharers::Unit::Thread &&
-      failed(chooseTensorCores(cluster, options)))
+      failed(chooseTensorCores(cluster, rings, options)))
     return failure();
-  if (cluster.matrix)
+  if (cluster.group)
+    cluster.tile = cluster.group->tile;
+  else if (cluster.matrix)
     cluster.tile = cluster.matrix->tile;
   // Who shares less than a block has a tile already.
   if (cluster.matrix || sharers.unit != Sharers::Unit::Block)
@@ -138,6 +150,19 @@ static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
   return sums;
 }
 
+/// The name of the instruction of tensor cores in remarks.
+static std::string getInstruction(ContractionCluster &cluster) {
+  const MatrixForm &matrix = *cluster.matrix;
+  if (!cluster.group)
+    return matrix.getName();
+  return llvm::formatv("m{0}n{1}k{2}.{3}.{4}", GroupProductOp::kRows,
+                       cluster.contraction.columns.getSize(),
+                       2 * matrix.lhs.getChunk(),
+                       NVVM::stringifyMMATypes(matrix.lhs.type),
+                       NVVM::stringifyMMATypes(matrix.rhs.type))
+      .str();
+}
+
 static void report(ContractionCluster &cluster) {
   auto remark = recordRemark(RemarkId::LowerContractions_LoweredContraction,
                              cluster.contraction.op);
@@ -155,7 +180,7 @@ static void report(ContractionCluster &cluster) {
                                          .str())
          << remark::metric("Threads", cluster.tile.getNumThreads());
   if (cluster.matrix)
-    remark << remark::metric("Instruction", cluster.matrix->getName())
+    remark << remark::metric("Instruction", getInstruction(cluster))
            << remark::metric(
                   "Warp", llvm::formatv("{0}x{1}", cluster.tile.getGroupRows(),
                                         cluster.tile.getGroupColumns())
@@ -173,7 +198,10 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   ContractionPart part(cluster.contraction, cluster.tile, cluster.sharers,
                        rewriter, alignment);
   std::optional<MatrixProductEmitter> matrices;
-  if (cluster.matrix)
+  std::optional<GroupProductEmitter> groups;
+  if (cluster.group)
+    groups.emplace(part, *cluster.group);
+  else if (cluster.matrix)
     matrices.emplace(part, *cluster.matrix);
   PointwiseEmitter pointwise(part);
   Value filling = getFilling(cluster.init);
@@ -183,8 +211,12 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
 
   sums = carry(cluster, sums, pointwise, rewriter);
   rewriter.setInsertionPoint(op);
-  sums =
-      matrices ? matrices->multiply(sums) : ProductEmitter(part).multiply(sums);
+  if (groups)
+    sums = groups->multiply(sums);
+  else if (matrices)
+    sums = matrices->multiply(sums);
+  else
+    sums = ProductEmitter(part).multiply(sums);
   for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
     yieldLast(rewriter, loop, sums);
     ResultRange results = loop.getResults().take_back(sums.size());
@@ -255,6 +287,19 @@ static LogicalResult lowerChains(Operation *scope,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LowerRingsOptions
+getRingOptions(const LowerContractionsOptions &options) {
+  LowerRingsOptions rings;
+  rings.copies.assumeAlignment = options.assumeAlignment;
+  rings.copies.chip = options.chip;
+  rings.copies.assumeDistinctArguments = options.assumeDistinctArguments;
+  return rings;
+}
+
 LogicalResult lowerContractions(Operation *root,
                                 const LowerContractionsOptions &options) {
   if (failed(verifyAssumedAlignment(root, options.assumeAlignment)))
@@ -266,6 +311,9 @@ LogicalResult lowerContractions(Operation *root,
   if (clusters.empty())
     return success();
   SharerAnalysis analysis(root);
+  std::optional<TensorRings> rings;
+  if (options.warpGroups)
+    rings.emplace(root, getRingOptions(options));
   std::vector<ContractionCluster> shared;
   bool hasFailed = false;
   for (ContractionCluster &cluster : clusters) {
@@ -278,7 +326,8 @@ LogicalResult lowerContractions(Operation *root,
             << remark::reason("{0}", why);
       continue;
     }
-    hasFailed |= failed(chooseTile(cluster, options));
+    hasFailed |=
+        failed(chooseTile(cluster, rings ? &*rings : nullptr, options));
     shared.push_back(std::move(cluster));
   }
   if (hasFailed)
@@ -300,7 +349,8 @@ struct LowerContractionsPass
 
   void runOnOperation() override {
     if (failed(lowerContractions(getOperation(),
-                                 {assumeAlignment, chip, tensorCores, tf32})))
+                                 {assumeAlignment, chip, tensorCores, tf32,
+                                  warpGroups, assumeDistinctArguments})))
       signalPassFailure();
   }
 };

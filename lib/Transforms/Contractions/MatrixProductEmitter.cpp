@@ -15,10 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixProductEmitter.h"
+#include "MatrixSums.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -47,46 +47,6 @@ int64_t MatrixProductEmitter::getNumColumns() const {
 // Registers
 //===----------------------------------------------------------------------===//
 
-/// `parts` as the rows of one vector.
-static Value stack(RewriterBase &rewriter, Location loc,
-                   ArrayRef<Value> parts) {
-  auto part = cast<VectorType>(parts.front().getType());
-  auto type = VectorType::get(
-      {static_cast<int64_t>(parts.size()), part.getNumElements()},
-      part.getElementType());
-  Value whole = ub::PoisonOp::create(rewriter, loc, type);
-  for (auto [i, one] : llvm::enumerate(parts))
-    whole = vector::InsertOp::create(rewriter, loc, one, whole,
-                                     static_cast<int64_t>(i));
-  return whole;
-}
-
-/// What lanes have of the result, by instructions: those of a row follow one
-/// another.
-SmallVector<Value> MatrixProductEmitter::packSums(ValueRange sums) {
-  int64_t numCells = form.shape.getRowCells(), numColumns = getNumColumns();
-  SmallVector<Value> packed;
-  for (int64_t i = 0; i < getNumRows(); ++i)
-    for (int64_t j = 0; j < numColumns; ++j) {
-      SmallVector<Value> parts;
-      for (int64_t cell = 0; cell < numCells; ++cell)
-        parts.push_back(sums[(i * numCells + cell) * numColumns + j]);
-      packed.push_back(stack(rewriter, loc, parts));
-    }
-  return packed;
-}
-
-SmallVector<Value> MatrixProductEmitter::unpackSums(ValueRange packed) {
-  int64_t numCells = form.shape.getRowCells(), numColumns = getNumColumns();
-  SmallVector<Value> sums;
-  for (int64_t row = 0; row < part.tile.rows; ++row)
-    for (int64_t j = 0; j < numColumns; ++j)
-      sums.push_back(vector::ExtractOp::create(
-          rewriter, loc, packed[row / numCells * numColumns + j],
-          row % numCells));
-  return sums;
-}
-
 /// True if nvgpu has the product.
 static bool isOfNVGPU(const MatrixForm &form) {
   auto isKnown = [](MMATypes type) {
@@ -100,7 +60,7 @@ static bool isOfNVGPU(const MatrixForm &form) {
 /// the registers.
 SmallVector<Value> MatrixProductEmitter::getRegisters(ArrayRef<Value> cells) {
   if (isOfNVGPU(form))
-    return {stack(rewriter, loc, cells)};
+    return {stackVectors(rewriter, loc, cells)};
   SmallVector<Value> registers;
   auto type = VectorType::get({1}, rewriter.getI32Type());
   for (Value cell : cells) {
@@ -170,7 +130,7 @@ static Value createNVVM(RewriterBase &rewriter, Location loc,
     parts.push_back(
         vector::FromElementsOp::create(rewriter, loc, pair, elements));
   }
-  return stack(rewriter, loc, parts);
+  return stackVectors(rewriter, loc, parts);
 }
 
 /// `sum` with the product of the registers of one instruction added.
@@ -248,14 +208,16 @@ SmallVector<Value> MatrixProductEmitter::multiply(ValueRange sums,
                                                   ArrayRef<Value> cells) {
   lhs.setCells(SmallVector<Value>(cells));
   shared = body.computeShared(rewriter);
-  SmallVector<Value> packed = packSums(sums);
+  int64_t numCells = form.shape.getRowCells(), numColumns = getNumColumns();
+  SmallVector<Value> packed =
+      packSums(rewriter, loc, sums, numCells, numColumns);
   // More would not fit into the cache of instructions.
   constexpr int64_t kMaxProducts = 512;
   int64_t perStep = getNumRows() * getNumColumns();
   int64_t unrolled = std::max<int64_t>(kMaxProducts / perStep, 1) * 2;
   if (numChunks <= unrolled || numChunks % 2 != 0 || lhs.isInRegisters()) {
     packed = multiplySteps(packed, rewriter.getIndexAttr(0), numChunks);
-    return unpackSums(packed);
+    return unpackSums(rewriter, loc, packed, numCells, numColumns);
   }
   while (numChunks % unrolled != 0)
     unrolled -= 2;
@@ -273,7 +235,7 @@ SmallVector<Value> MatrixProductEmitter::multiply(ValueRange sums,
                            unrolled);
     scf::YieldOp::create(rewriter, loc, packed);
   }
-  return unpackSums(loop.getResults());
+  return unpackSums(rewriter, loc, loop.getResults(), numCells, numColumns);
 }
 
 } // namespace mlir::workgroup

@@ -33,8 +33,6 @@ public:
 private:
   int64_t getNumRows() const;
   int64_t getNumColumns() const;
-  SmallVector<Value> packSums(ValueRange sums);
-  SmallVector<Value> unpackSums(ValueRange packed);
   SmallVector<Value> getRegisters(ArrayRef<Value> cells);
   Value multiplyCells(ArrayRef<Value> lhs, ArrayRef<Value> rhs, Value sum);
   void multiplyChunks(ArrayRef<Value> lhs, ArrayRef<Value> rhs,

@@ -38,6 +38,15 @@ int64_t TensorCopy::getNumLoads() const {
   return computeProduct(extents) / computeProduct(box);
 }
 
+int64_t TensorCopy::getSwizzleBytes() const {
+  return layout ? layout.getSwizzleBytes(bytes / layout.getNumElements()) : 0;
+}
+
+int64_t TensorCopy::getAlignment() const {
+  return layout ? getTensorPatternBytes(getSwizzleBytes())
+                : kTensorCopyAlignment;
+}
+
 //===----------------------------------------------------------------------===//
 // Decide
 //===----------------------------------------------------------------------===//
@@ -47,9 +56,12 @@ namespace {
 class Matcher {
 public:
   Matcher(Value source, Value target, const TensorMaps &maps,
-          AlignmentAnalysis &alignment, std::string &obstacle)
+          AlignmentAnalysis &alignment, std::string &obstacle,
+          TileLayoutAttr layout)
       : source(source), target(target), maps(maps), alignment(alignment),
-        obstacle(obstacle) {}
+        obstacle(obstacle) {
+    copy.layout = layout;
+  }
 
   std::optional<TensorCopy> run() {
     bool matches = matchElements() && matchTarget() && traceSource() &&
@@ -65,6 +77,7 @@ private:
   bool matchTensor();
   bool matchStride(int64_t stride, bool isInnermost);
   bool chooseBox();
+  bool chooseSwizzledBox();
   bool matchAlignment();
   bool refuse(const Twine &why) {
     obstacle = why.str();
@@ -101,6 +114,13 @@ bool Matcher::matchElements() {
 
 /// A box arrives whole and dense.
 bool Matcher::matchTarget() {
+  if (copy.layout) {
+    copy.shape = {copy.layout.getRows(), copy.layout.getColumns()};
+    copy.bytes = copy.layout.getNumElements() * elementBytes;
+    auto type = cast<MemRefType>(source.getType());
+    return type.getShape() == ArrayRef(copy.shape) ||
+           refuse("it fills a tile that may be ragged");
+  }
   copy.shape = getConstantExtents(source, target);
   if (llvm::any_of(copy.shape, ShapedType::isDynamic))
     return refuse("the extents are not constant");
@@ -228,9 +248,27 @@ static int64_t getBoxExtent(int64_t extent, int64_t innerBytes) {
   return part > 0 ? part : find(kTensorCopyAlignment, 1);
 }
 
+/// Chooses the box of one load of a tile whose columns are cut into boxes.
+bool Matcher::chooseSwizzledBox() {
+  int64_t rowBytes = copy.layout.getSwizzleBytes(elementBytes);
+  if (rowBytes == 0)
+    return refuse("the layout of the tile is no swizzle of TMA");
+  // Rows and columns are those dimensions of the tile that have more than one.
+  copy.box = copy.extents;
+  copy.box.back() = copy.layout.getWidth();
+  for (int64_t &extent : MutableArrayRef(copy.box).drop_back())
+    if (extent > kMaxBoxExtent)
+      extent = getBoxExtent(extent, rowBytes);
+  if (copy.getNumLoads() > kMaxLoads)
+    return refuse("it would take " + Twine(copy.getNumLoads()) + " loads");
+  return true;
+}
+
 /// Chooses the box of one load, which is contiguous in the target: whole
 /// dimensions, and maybe a part of one.
 bool Matcher::chooseBox() {
+  if (copy.layout)
+    return chooseSwizzledBox();
   copy.box.assign(copy.extents.size(), 1);
   int64_t bytes = elementBytes;
   for (unsigned dim = copy.extents.size(); dim-- > 0;) {
@@ -259,8 +297,9 @@ bool Matcher::matchAlignment() {
                            maps.getAlignment(copy.tensor, alignment));
   if (known < kTensorUnit)
     return refuse("the source is not known to be aligned to 16 bytes");
-  if (alignment.getAlignment(target) < kTensorCopyAlignment)
-    return refuse("the target is not known to be aligned to 128 bytes");
+  if (alignment.getAlignment(target) < copy.getAlignment())
+    return refuse("the target is not known to be aligned to " +
+                  Twine(copy.getAlignment()) + " bytes");
   return true;
 }
 
@@ -272,13 +311,40 @@ std::string getProxyObstacle(Operation *writer) {
 std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           const TensorMaps &maps,
                                           AlignmentAnalysis &alignment,
-                                          std::string &obstacle) {
-  return Matcher(source, target, maps, alignment, obstacle).run();
+                                          std::string &obstacle,
+                                          TileLayoutAttr layout) {
+  return Matcher(source, target, maps, alignment, obstacle, layout).run();
 }
 
 //===----------------------------------------------------------------------===//
 // Emit
 //===----------------------------------------------------------------------===//
+
+/// The part of `target`, the storage of a tile of the layout of `copy`, that
+/// the load which begins `delta` elements from the start of the tile writes, in
+/// the shape of its box.
+static Value getBox(RewriterBase &rewriter, Location loc,
+                    const TensorCopy &copy, Value target,
+                    ArrayRef<int64_t> delta) {
+  TileLayoutAttr layout = copy.layout;
+  int64_t width = layout.getWidth(), column = delta.back();
+  // Of the dimensions before the last, one has more than one element.
+  int64_t row = 0;
+  for (int64_t distance : delta.drop_back())
+    row += distance;
+  int64_t offset = column * layout.getRows() + row * width;
+  auto number = [&](int64_t value) -> OpFoldResult {
+    return rewriter.getIndexAttr(value);
+  };
+  Value part = target;
+  if (copy.getNumLoads() > 1)
+    part =
+        memref::SubViewOp::create(rewriter, loc, target, number(offset),
+                                  number(computeProduct(copy.box)), number(1));
+  SmallVector<ReassociationIndices> groups(1);
+  llvm::append_range(groups.front(), llvm::seq<int64_t>(0, copy.box.size()));
+  return memref::ExpandShapeOp::create(rewriter, loc, copy.box, part, groups);
+}
 
 /// The part of `target`, of the shape of `copy`, that the load which begins
 /// `delta` elements from the start of the tile writes, in the shape of its box.
@@ -346,14 +412,19 @@ static SmallVector<Value> getCoordinates(RewriterBase &rewriter, Location loc,
 void emitTensorLoads(RewriterBase &rewriter, Location loc,
                      const TensorCopy &copy, Value target, MBarrier barrier,
                      TensorMaps &maps) {
-  Value map = maps.getMap(rewriter, loc, copy.tensor, copy.dims, copy.box);
-  target = castToShape(rewriter, loc, target, copy.shape);
+  auto swizzle = getSwizzleKind(copy.getSwizzleBytes())
+                     .value_or(nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE);
+  Value map =
+      maps.getMap(rewriter, loc, copy.tensor, copy.dims, copy.box, swizzle);
+  if (!copy.layout)
+    target = castToShape(rewriter, loc, target, copy.shape);
   target = respellWorkgroupMemory(rewriter, loc, target);
   SmallVector<int64_t> counts = *computeShapeRatio(copy.extents, copy.box);
   for (int64_t i = 0, e = copy.getNumLoads(); i < e; ++i) {
     SmallVector<int64_t> delta = computeElementwiseMul(
         mlir::delinearize(i, computeSuffixProduct(counts)), copy.box);
-    Value part = getPart(rewriter, loc, copy, target, delta);
+    Value part = copy.layout ? getBox(rewriter, loc, copy, target, delta)
+                             : getPart(rewriter, loc, copy, target, delta);
     SmallVector<Value> coordinates = getCoordinates(rewriter, loc, copy, delta);
     nvgpu::TmaAsyncLoadOp::create(
         rewriter, loc, part, barrier.group, map, coordinates, barrier.index,

@@ -21,6 +21,7 @@
 
 #include "MBarriers.h"
 #include "TensorMaps.h"
+#include "workgroup/IR/Workgroup.h"
 #include <string>
 
 namespace mlir::workgroup {
@@ -45,8 +46,15 @@ struct TensorCopy {
   SmallVector<int64_t> shape;
   /// The bytes of the whole tile, which an mbarrier is to expect.
   int64_t bytes = 0;
+  /// Where the target, its storage, has the elements of the tile; null if they
+  /// are row by row.
+  TileLayoutAttr layout = {};
 
   int64_t getNumLoads() const;
+  /// The bytes of rows that are swizzled; 0 if none are.
+  int64_t getSwizzleBytes() const;
+  /// The alignment in bytes that the target needs.
+  int64_t getAlignment() const;
 };
 
 /// The reason against TMA if `writer` may have written a source before.
@@ -56,11 +64,13 @@ std::string getProxyObstacle(Operation *writer);
 /// shape in a kernel, by TMA. Nothing, and the reason in `obstacle`, if it
 /// cannot be done so. `alignment` has to assume `kTensorCopyAlignment` of
 /// workgroup buffers. Whether threads agree on the operands is for the caller
-/// to know.
+/// to know. With `layout`, a swizzle of the hardware, `target` is the storage of
+/// a tile of that layout.
 std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           const TensorMaps &maps,
                                           AlignmentAnalysis &alignment,
-                                          std::string &obstacle);
+                                          std::string &obstacle,
+                                          TileLayoutAttr layout = {});
 
 /// Emits the loads of `copy` to `target`: the one that was matched or another
 /// of its type, whose buffer `raiseTensorBuffer` has seen. To be executed by

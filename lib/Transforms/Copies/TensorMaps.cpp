@@ -69,15 +69,15 @@ int64_t TensorMaps::getAlignment(Value memref,
 // Creation
 //===----------------------------------------------------------------------===//
 
-static nvgpu::TensorMapDescriptorType getMapType(Value memref,
-                                                 ArrayRef<int64_t> box) {
+static nvgpu::TensorMapDescriptorType
+getMapType(Value memref, ArrayRef<int64_t> box,
+           nvgpu::TensorMapSwizzleKind swizzle) {
   MLIRContext *context = memref.getContext();
   auto tile =
       MemRefType::get(box, cast<MemRefType>(memref.getType()).getElementType(),
                       MemRefLayoutAttrInterface(), getWorkgroupSpace(context));
   return nvgpu::TensorMapDescriptorType::get(
-      context, tile, nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE,
-      nvgpu::TensorMapL2PromoKind::L2PROMO_128B,
+      context, tile, swizzle, nvgpu::TensorMapL2PromoKind::L2PROMO_128B,
       nvgpu::TensorMapOOBKind::OOB_ZERO,
       nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
 }
@@ -163,10 +163,12 @@ Value TensorMaps::createForFunction(RewriterBase &rewriter, Location loc,
 }
 
 Value TensorMaps::getMap(RewriterBase &rewriter, Location loc, Value memref,
-                         ArrayRef<unsigned> dims, ArrayRef<int64_t> box) {
+                         ArrayRef<unsigned> dims, ArrayRef<int64_t> box,
+                         nvgpu::TensorMapSwizzleKind swizzle) {
   Operation *kernel =
       getExecutionScope(rewriter.getInsertionBlock()->getParentOp());
-  Key key{kernel, memref, getMapType(memref, box), llvm::to_vector(dims)};
+  Key key{kernel, memref, getMapType(memref, box, swizzle),
+          llvm::to_vector(dims)};
   for (auto &[known, map] : maps)
     if (known == key)
       return map;

@@ -51,9 +51,10 @@ public:
 
   /// The map in the kernel of `memref`, of which a map can be had, without its
   /// dimensions that are not among `dims`, which have the extent one. Loads
-  /// take `box` of it, outermost dimension first.
+  /// take `box` of it, outermost dimension first, and swizzle it by `swizzle`.
   Value getMap(RewriterBase &rewriter, Location loc, Value memref,
-               ArrayRef<unsigned> dims, ArrayRef<int64_t> box);
+               ArrayRef<unsigned> dims, ArrayRef<int64_t> box,
+               nvgpu::TensorMapSwizzleKind swizzle);
 
 private:
   struct Key {

@@ -17,6 +17,7 @@
 #include "AtomicUpdates.h"
 #include "ExpandMath.h"
 #include "ExpandShapes.h"
+#include "LowerGroupProducts.h"
 #include "LowerReductions.h"
 #include "MatrixElementwise.h"
 #include "NarrowFloats.h"
@@ -448,6 +449,7 @@ static RewritePatternSet makePatterns(MLIRContext *context) {
   populateVectorPatterns(patterns);
   populateWarpPatterns(patterns);
   populateNarrowFloatPatterns(patterns);
+  populateGroupProductPatterns(patterns);
   populateAtomicUpdatePatterns(patterns);
   populatePrintPatterns(patterns);
   populateExpandMathPatterns(patterns);

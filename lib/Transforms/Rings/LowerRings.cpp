@@ -33,21 +33,8 @@ namespace mlir::workgroup {
 #include "workgroup/Transforms/Rings.h.inc"
 
 //===----------------------------------------------------------------------===//
-// Collect
+// Decide
 //===----------------------------------------------------------------------===//
-
-/// The only user of `ring` that is an `OpTy`; null if there are others.
-template <typename OpTy>
-static OpTy getOnlyUser(RingOp ring) {
-  OpTy only;
-  for (Operation *user : ring.getRing().getUsers())
-    if (auto match = dyn_cast<OpTy>(user)) {
-      if (only)
-        return {};
-      only = match;
-    }
-  return only;
-}
 
 static InFlightDiagnostic emitCannotLower(Ring &ring, Operation *where,
                                           const Twine &why) {
@@ -55,86 +42,6 @@ static InFlightDiagnostic emitCannotLower(Ring &ring, Operation *where,
   if (where)
     error.attachNote(where->getLoc()) << "here";
   return error;
-}
-
-/// The reason why `copy` cannot be lowered, or empty.
-static StringRef getObstacle(Operation *copy) {
-  CopyOperands operands = *getFillOperands(copy);
-  auto source = cast<MemRefType>(operands.source.getType());
-  auto tile = cast<MemRefType>(operands.target.getType());
-  if (!tile.getLayout().isIdentity() || !source.isStrided())
-    return "tiles have to be row-major, and sources to have strides";
-  return isa<GatherOp>(copy) ? StringRef() : getPaddingObstacle(source, tile);
-}
-
-/// Collects the copies to the tiles that are put, one for each, and all else
-/// that is done with them: nothing.
-static LogicalResult collectCopies(Ring &ring) {
-  for (Value tile : ring.put.getTiles()) {
-    if (!tile.use_empty() && !tile.hasOneUse())
-      return emitCannotLower(ring, *tile.user_begin(),
-                             "a tile that is put is filled by one "
-                             "workgroup.copy or workgroup.gather, and used by "
-                             "nothing else");
-    for (OpOperand &use : tile.getUses()) {
-      Operation *copy = use.getOwner();
-      std::optional<CopyOperands> operands = getFillOperands(copy);
-      if (!operands || use.get() != operands->target ||
-          copy->getBlock() != ring.put->getBlock() ||
-          !copy->isBeforeInBlock(ring.commit))
-        return emitCannotLower(ring, use.getOwner(),
-                               "a tile that is put is filled by one "
-                               "workgroup.copy or workgroup.gather before the "
-                               "commit");
-      if (StringRef why = getObstacle(copy); !why.empty())
-        return emitCannotLower(ring, copy, why);
-      ring.copies.push_back(copy);
-    }
-  }
-  llvm::sort(ring.copies, [](Operation *lhs, Operation *rhs) {
-    return lhs->isBeforeInBlock(rhs);
-  });
-  return success();
-}
-
-static FailureOr<Ring> matchRing(RingOp op) {
-  Ring ring{op, getOnlyUser<PutOp>(op), getOnlyUser<CommitOp>(op),
-            getOnlyUser<GetOp>(op), getOnlyUser<ReleaseOp>(op)};
-  std::array<Operation *, 4> order = {ring.put, ring.commit, ring.get,
-                                      ring.release};
-  for (auto [i, user] : llvm::enumerate(order))
-    if (!user || user->getBlock() != order[0]->getBlock() ||
-        (i > 0 && !order[i - 1]->isBeforeInBlock(user)))
-      return emitCannotLower(ring, nullptr,
-                             "it is not put, committed, got and released once "
-                             "each, in this order in one block");
-  if (failed(collectCopies(ring)))
-    return failure();
-  return ring;
-}
-
-//===----------------------------------------------------------------------===//
-// Decide
-//===----------------------------------------------------------------------===//
-
-/// The reason why the copies of `ring` cannot be started in earlier iterations.
-static std::string findObstacle(Ring &ring, const ArgumentAliases &aliases) {
-  scf::ForOp loop = ring.getLoop();
-  if (!loop)
-    return "the ring is not used directly in the body of an scf.for";
-  if (ring.getType().getSlots() < 2)
-    return "the ring has one slot";
-  GlobalWrites writes(loop);
-  for (Operation *copy : ring.copies) {
-    auto [source, tile] = *getFillOperands(copy);
-    for (Value operand : copy->getOperands())
-      if (operand != tile && !addToSlice(operand, loop, ring.slice))
-        return "a source depends on more than the iteration";
-    std::string why = getObstacleToReadAhead(writes, source, aliases);
-    if (!why.empty())
-      return why;
-  }
-  return "";
 }
 
 /// A ring is work of the block: decides whether all threads do it together.
@@ -192,6 +99,12 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
   AlignmentAnalysis alignment(
       {options.copies.assumeAlignment, options.copies.vectorBytes, root});
   RingLowering lowering(ring, options, mayBeAsync, alignment, rewriter);
+  auto refuse = [&](const Twine &why) {
+    return emitCannotLower(ring, ring.put,
+                           "TMA alone fills tiles of its layouts, and " + why);
+  };
+  if (ring.hasLayouts() && !ring.obstacle.empty())
+    return refuse("copies cannot run ahead: " + ring.obstacle);
   if (!ring.obstacle.empty()) {
     recordRemark(RemarkId::LowerRings_NotAhead, ring.op)
         << "copies of a ring are done in the iteration that reads them"
@@ -199,7 +112,7 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
     lowering.lowerInPlace();
     return success();
   }
-  if (options.engine == RingEngine::TMA) {
+  if (options.engine == RingEngine::TMA || ring.hasLayouts()) {
     std::string why =
         chip->hasTensorCopies() ? lowering.findTensorObstacle(maps) : lacks;
     if (why.empty()) {
@@ -207,6 +120,8 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
       lowering.lowerByTMA(maps);
       return success();
     }
+    if (ring.hasLayouts())
+      return refuse("cannot fill these: " + why);
     reportMissed(ring, RemarkId::LowerRings_NotTMA, "TMA", why);
   }
   bool isAsync = lowering.decideAsync();
@@ -230,10 +145,11 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
   bool hasFailed = false;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](RingOp op) {
-      FailureOr<Ring> ring = matchRing(op);
-      hasFailed |= failed(ring);
-      if (succeeded(ring))
-        rings.push_back(std::move(*ring));
+      Ring ring = matchRing(op);
+      if (ring.flaw.empty())
+        return rings.push_back(std::move(ring));
+      hasFailed = true;
+      emitCannotLower(ring, ring.fault, ring.flaw);
     });
   if (hasFailed || rings.empty())
     return failure(hasFailed);
@@ -243,12 +159,7 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
   KernelWrites writes;
   for (Ring &ring : rings) {
     hasFailed |= failed(checkUniformity(ring, uniformity));
-    ring.obstacle = findObstacle(ring, aliases);
-    Operation *where = ring.getLoop() ? ring.getLoop() : ring.put;
-    for (Operation *copy : ring.copies)
-      if (!ring.writer)
-        ring.writer = writes.findWriterBefore(
-            where, getFillOperands(copy)->source, aliases);
+    findObstacle(ring, aliases, writes);
   }
   if (hasFailed)
     return failure();

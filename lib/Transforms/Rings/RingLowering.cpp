@@ -183,22 +183,15 @@ std::vector<Copy> RingLowering::cloneCopies(ArrayRef<Operation *> ops,
   return copies;
 }
 
-std::optional<CopyOperands> getFillOperands(Operation *op) {
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return CopyOperands{gather.getSource(), gather.getTile()};
-  if (auto copy = dyn_cast<CopyOp>(op))
-    return CopyOperands{copy.getSource(), copy.getTile()};
-  return std::nullopt;
-}
-
 Copy RingLowering::makeCopy(Operation *op) {
   auto [source, tile] = *getFillOperands(op);
   Copy copy{op, source, tile};
   if (auto gather = dyn_cast<GatherOp>(op))
     copy = makeGather(gather);
   else
-    copy.isPadded = cast<MemRefType>(source.getType()).getShape() !=
-                    cast<MemRefType>(tile.getType()).getShape();
+    copy.isPadded =
+        !getFilledLayout(op) && cast<MemRefType>(source.getType()).getShape() !=
+                                    cast<MemRefType>(tile.getType()).getShape();
   copy.isCooperative = true;
   copy.mayBeAsync = mayBeAsync && getMemorySpace(source) == MemorySpace::Global;
   return copy;

@@ -25,42 +25,14 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H
 #define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H
 
+#include "Ring.h"
 #include "Transforms/Copies/CopyEmitter.h"
-#include "Transforms/Copies/CopyShape.h"
-#include "Transforms/Copies/LoopCopies.h"
 #include "Transforms/Copies/TensorMaps.h"
 #include "Transforms/Utils/IndexBuilder.h"
 #include "Transforms/Utils/KernelBuffers.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Transforms/Rings.h"
 
 namespace mlir::workgroup {
-
-/// A ring that is put and got once in the same block.
-/// What an operation that fills a tile of a ring, a copy or a gather, reads and
-/// fills; nothing for other operations.
-std::optional<CopyOperands> getFillOperands(Operation *op);
-
-struct Ring {
-  RingOp op;
-  PutOp put;
-  CommitOp commit;
-  GetOp get;
-  ReleaseOp release;
-  /// Copies and gathers.
-  SmallVector<Operation *> copies = {};
-  /// The operations that compute the sources in the loop around.
-  LoopSlice slice = {};
-  /// Why the copies cannot run ahead of their readers; empty if they can.
-  std::string obstacle = {};
-  /// After which a source may hold what threads have written before the loop;
-  /// null if none have.
-  Operation *writer = nullptr;
-
-  Location getLoc() { return op.getLoc(); }
-  RingType getType() { return op.getRing().getType(); }
-  scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
-};
 
 class RingLowering {
 public:
@@ -76,6 +48,11 @@ public:
   bool decideAsync();
   /// The copies of an iteration are started in earlier ones.
   void lowerAhead();
+  /// Takes tile number i for one that will have `layouts[i]`, if that is not
+  /// null.
+  void assumeLayouts(ArrayRef<TileLayoutAttr> layouts) {
+    assumedLayouts.assign(layouts.begin(), layouts.end());
+  }
   /// Why TMA cannot do the copies of the ring; empty if it can. To be asked
   /// before `lowerByTMA`.
   std::string findTensorObstacle(const TensorMaps &maps);
@@ -111,6 +88,8 @@ private:
   void waitForGroups(int64_t numPending);
 
   // By TMA.
+  TileLayoutAttr getLayout(Operation *copy);
+  int64_t getTensorAlignment();
   std::string getTensorObstacle(const TensorMaps &maps);
   bool isOutOfMemory();
   void issueIteration(std::optional<Value> condition, Value iteration,
@@ -136,6 +115,8 @@ private:
   int64_t slotAlignment = kSlotAlignment;
   /// One for each slot, if copies are by TMA.
   Value mbarriers;
+  /// Of tiles, in a question about what might be.
+  SmallVector<TileLayoutAttr> assumedLayouts;
   /// One for each tile, of all slots.
   SmallVector<Value> storage;
   /// Copies that cp.async does, whole or in part.

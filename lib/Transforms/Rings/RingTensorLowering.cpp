@@ -18,17 +18,42 @@
 #include "RingLowering.h"
 #include "Transforms/Copies/MBarriers.h"
 #include "Transforms/Copies/TensorCopies.h"
+#include "Transforms/Copies/TensorSwizzle.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/ConservativeBarriers.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
+/// The layout of the tile that `copy` fills; null if it is row-major.
+TileLayoutAttr RingLowering::getLayout(Operation *copy) {
+  TileLayoutAttr layout = getFilledLayout(copy);
+  if (layout || assumedLayouts.empty())
+    return layout;
+  Value tile = getFillOperands(copy)->target;
+  return assumedLayouts[cast<OpResult>(tile).getResultNumber()];
+}
+
+/// The alignment in bytes that all slots have.
+int64_t RingLowering::getTensorAlignment() {
+  int64_t bytes = kTensorCopyAlignment;
+  Operation *scope = getExecutionScope(ring.op);
+  for (Operation *copy : ring.copies)
+    if (TileLayoutAttr layout = getLayout(copy)) {
+      auto tile = cast<MemRefType>(getFillOperands(copy)->target.getType());
+      int64_t element = getElementBytes(tile, scope).value_or(1);
+      bytes = std::max(bytes,
+                       getTensorPatternBytes(layout.getSwizzleBytes(element)));
+    }
+  return bytes;
+}
+
 /// Why TMA cannot do all copies of the ring; empty if it can.
 std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
-  AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
+  AlignmentAnalysis alignment = makeAlignment(slotAlignment);
   assumeSlots(alignment);
   std::string why;
   for (Operation *op : ring.copies) {
@@ -38,7 +63,8 @@ std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
     else if (copy.isPadded)
       why = "it fills a tile that may be ragged";
     else
-      (void)matchTensorCopy(copy.source, copy.target, maps, alignment, why);
+      (void)matchTensorCopy(copy.source, copy.target, maps, alignment, why,
+                            getLayout(op));
     if (!why.empty())
       break;
   }
@@ -57,12 +83,12 @@ void RingLowering::issueIteration(std::optional<Value> condition,
   }
   std::vector<Copy> copies = cloneCopies(ring.copies, iteration, slot);
   std::vector<TensorCopy> tensors;
-  AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
+  AlignmentAnalysis alignment = makeAlignment(slotAlignment);
   int64_t bytes = 0;
   for (const Copy &copy : copies) {
     std::string why;
-    tensors.push_back(
-        *matchTensorCopy(copy.source, copy.target, maps, alignment, why));
+    tensors.push_back(*matchTensorCopy(copy.source, copy.target, maps,
+                                       alignment, why, getLayout(copy.op)));
     bytes += tensors.back().bytes;
     dead.push_back(copy.op);
   }
@@ -99,7 +125,7 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
     return "it stands in a function that kernels call";
   if (ring.writer)
     return getProxyObstacle(ring.writer);
-  slotAlignment = kTensorCopyAlignment;
+  slotAlignment = getTensorAlignment();
   std::string why = getTensorObstacle(maps);
   if (why.empty() && isOutOfMemory())
     why = "mbarriers, and slots aligned as it needs them, take more workgroup "
@@ -138,8 +164,10 @@ void RingLowering::lowerByTMA(TensorMaps &maps) {
   nvgpu::MBarrierTryWaitParityOp wait =
       emitWait(rewriter, loc, {mbarriers, read});
   wait.getPhaseParityMutable().assign(phase);
-  // The slot that is filled next has been read by loads.
-  createProxyFence(rewriter, loc);
+  // The slot that is filled next has been read by loads, unless its tiles are
+  // for products of warp groups.
+  if (!llvm::all_of(ring.copies, getFilledLayout))
+    createProxyFence(rewriter, loc);
   gpu::BarrierOp::create(rewriter, loc);
   Value iteration = loop.getInductionVar();
   Value hasLater = hasIterationAfter(iteration, distance);

@@ -78,7 +78,7 @@ public:
 
   /// True if copies are made by TMA.
   bool hasBulkCopies() const {
-    return llvm::any_of(accesses.getAccesses(), isBulk);
+    return llvm::any_of(accesses.getAccesses(), isOfAsyncProxy);
   }
 
   /// The points where threads wait for others, besides barriers of all threads.

@@ -1,0 +1,97 @@
+//===- Products.cpp - Products of tiles by warp groups --------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What `wgmma` can read: boxes of one of three swizzles, which it addresses by
+// a descriptor, with the sum along rows; of elements of 16 bits also across
+// them, in boxes of 128 bytes (PTX ISA, "Matrix Descriptor", "Strides").
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/MemorySpace.h"
+
+using namespace mlir;
+using namespace mlir::workgroup;
+
+namespace {
+/// One of the two tiles that are multiplied.
+struct Factor {
+  MemRefType storage;
+  TileLayoutAttr layout;
+  /// Whether the sum goes along the rows of the tile, which are contiguous.
+  bool isAlongRows;
+
+  int64_t getBytes() const { return storage.getElementTypeBitWidth() / 8; }
+  int64_t getNumSteps() const {
+    return isAlongRows ? layout.getColumns() : layout.getRows();
+  }
+  int64_t getExtent() const {
+    return isAlongRows ? layout.getRows() : layout.getColumns();
+  }
+};
+} // namespace
+
+/// Why a warp group cannot read `factor`; empty if it can.
+static std::string getObstacle(const Factor &factor) {
+  constexpr int64_t kStepBytes = 32, kPatternRows = 8, kWidestBytes = 128;
+  MemRefType storage = factor.storage;
+  if (!isWorkgroupMemory(storage) || !storage.hasStaticShape() ||
+      !storage.getLayout().isIdentity())
+    return "needs its tiles in contiguous workgroup memory of constant extent";
+  if (storage.getNumElements() != factor.layout.getNumElements())
+    return "has a layout of another size than a tile";
+  int64_t bytes = factor.layout.getSwizzleBytes(factor.getBytes());
+  if (bytes == 0)
+    return "has a layout that is no swizzle of the hardware";
+  if (factor.layout.getRows() % kPatternRows != 0)
+    return "needs tiles whose rows are a multiple of 8";
+  if (!factor.isAlongRows && factor.getBytes() != 2)
+    return "multiplies only elements of 16 bits across the rows of a tile";
+  if (!factor.isAlongRows && bytes != kWidestBytes)
+    return "multiplies across rows of 128 bytes only";
+  if (factor.getNumSteps() * factor.getBytes() % kStepBytes != 0)
+    return "needs a sum of whole steps of 32 bytes";
+  return "";
+}
+
+/// True if there is an instruction for elements of `lhs` and `rhs`.
+static bool haveProduct(Type lhs, Type rhs) {
+  auto isNarrow = llvm::IsaPred<Float8E4M3FNType, Float8E5M2Type>;
+  if (isNarrow(lhs) && isNarrow(rhs))
+    return true;
+  return lhs == rhs && (lhs.isF16() || lhs.isBF16());
+}
+
+LogicalResult GroupProductOp::verify() {
+  Factor lhs{cast<MemRefType>(getLhs().getType()), getLhsLayout(),
+             !getTransposeLhs()};
+  Factor rhs{cast<MemRefType>(getRhs().getType()), getRhsLayout(),
+             getTransposeRhs()};
+  if (!haveProduct(lhs.storage.getElementType(), rhs.storage.getElementType()))
+    return emitOpError("has no product of ")
+           << lhs.storage.getElementType() << " and "
+           << rhs.storage.getElementType();
+  for (const Factor &factor : {lhs, rhs})
+    if (std::string why = getObstacle(factor); !why.empty())
+      return emitOpError(why);
+  if (lhs.getNumSteps() != rhs.getNumSteps())
+    return emitOpError("has tiles of ")
+           << lhs.getNumSteps() << " and " << rhs.getNumSteps()
+           << " steps of the sum";
+  constexpr size_t kMaxSums = 32;
+  if (getSums().empty() || getSums().size() > kMaxSums)
+    return emitOpError("has ") << getSums().size() << " sums, not 1 to 32";
+  auto sum = VectorType::get({2, 2}, Float32Type::get(getContext()));
+  if (!llvm::all_equal(getSums().getTypes()) ||
+      getSums().front().getType() != sum)
+    return emitOpError("needs sums of type ") << sum;
+  if (lhs.getExtent() < kRows || rhs.getExtent() < getNumColumns())
+    return emitOpError("reads beyond its tiles of ")
+           << lhs.getExtent() << " rows and " << rhs.getExtent() << " columns";
+  return success();
+}

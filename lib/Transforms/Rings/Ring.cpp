@@ -1,0 +1,143 @@
+//===- Ring.cpp - A ring with all that is done with it --------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Ring.h"
+
+namespace mlir::workgroup {
+
+std::optional<CopyOperands> getFillOperands(Operation *op) {
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return CopyOperands{gather.getSource(), gather.getTile()};
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return CopyOperands{copy.getSource(), copy.getTile()};
+  return std::nullopt;
+}
+
+TileLayoutAttr getFilledLayout(Operation *op) {
+  auto copy = dyn_cast<CopyOp>(op);
+  return copy ? copy.getLayoutAttr() : TileLayoutAttr();
+}
+
+bool Ring::hasLayouts() const {
+  return llvm::any_of(
+      copies, [](Operation *copy) { return bool(getFilledLayout(copy)); });
+}
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+/// The only user of `ring` that is an `OpTy`; null if there are others.
+template <typename OpTy>
+static OpTy getOnlyUser(RingOp ring) {
+  OpTy only;
+  for (Operation *user : ring.getRing().getUsers())
+    if (auto match = dyn_cast<OpTy>(user)) {
+      if (only)
+        return {};
+      only = match;
+    }
+  return only;
+}
+
+/// The reason why `copy` cannot be lowered, or empty.
+static StringRef getObstacle(Operation *copy) {
+  CopyOperands operands = *getFillOperands(copy);
+  if (getFilledLayout(copy))
+    return "";
+  auto source = cast<MemRefType>(operands.source.getType());
+  auto tile = cast<MemRefType>(operands.target.getType());
+  if (!tile.getLayout().isIdentity() || !source.isStrided())
+    return "tiles have to be row-major, and sources to have strides";
+  return isa<GatherOp>(copy) ? StringRef() : getPaddingObstacle(source, tile);
+}
+
+/// Collects the copies to the tiles that are put, one for each, and all else
+/// that is done with them: nothing.
+static void collectCopies(Ring &ring) {
+  auto refuse = [&](Operation *where, StringRef why) {
+    ring.fault = where;
+    ring.flaw = why.str();
+  };
+  for (Value tile : ring.put.getTiles()) {
+    if (!tile.use_empty() && !tile.hasOneUse())
+      return refuse(*tile.user_begin(),
+                    "a tile that is put is filled by one "
+                    "workgroup.copy or workgroup.gather, and used by "
+                    "nothing else");
+    for (OpOperand &use : tile.getUses()) {
+      Operation *copy = use.getOwner();
+      std::optional<CopyOperands> operands = getFillOperands(copy);
+      if (!operands || use.get() != operands->target ||
+          copy->getBlock() != ring.put->getBlock() ||
+          !copy->isBeforeInBlock(ring.commit))
+        return refuse(use.getOwner(),
+                      "a tile that is put is filled by one "
+                      "workgroup.copy or workgroup.gather before the "
+                      "commit");
+      if (StringRef why = getObstacle(copy); !why.empty())
+        return refuse(copy, why);
+      ring.copies.push_back(copy);
+    }
+  }
+  llvm::sort(ring.copies, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
+}
+
+Ring matchRing(RingOp op) {
+  Ring ring{op, getOnlyUser<PutOp>(op), getOnlyUser<CommitOp>(op),
+            getOnlyUser<GetOp>(op), getOnlyUser<ReleaseOp>(op)};
+  std::array<Operation *, 4> order = {ring.put, ring.commit, ring.get,
+                                      ring.release};
+  for (auto [i, user] : llvm::enumerate(order))
+    if (!user || user->getBlock() != order[0]->getBlock() ||
+        (i > 0 && !order[i - 1]->isBeforeInBlock(user))) {
+      ring.flaw = "it is not put, committed, got and released once each, in "
+                  "this order in one block";
+      return ring;
+    }
+  collectCopies(ring);
+  return ring;
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// The reason why the copies of `ring` cannot be started in earlier iterations.
+static std::string getObstacle(Ring &ring, const ArgumentAliases &aliases) {
+  scf::ForOp loop = ring.getLoop();
+  if (!loop)
+    return "the ring is not used directly in the body of an scf.for";
+  if (ring.getType().getSlots() < 2)
+    return "the ring has one slot";
+  GlobalWrites writes(loop);
+  for (Operation *copy : ring.copies) {
+    auto [source, tile] = *getFillOperands(copy);
+    for (Value operand : copy->getOperands())
+      if (operand != tile && !addToSlice(operand, loop, ring.slice))
+        return "a source depends on more than the iteration";
+    std::string why = getObstacleToReadAhead(writes, source, aliases);
+    if (!why.empty())
+      return why;
+  }
+  return "";
+}
+
+void findObstacle(Ring &ring, const ArgumentAliases &aliases,
+                  KernelWrites &writes) {
+  ring.obstacle = getObstacle(ring, aliases);
+  Operation *where = ring.getLoop() ? ring.getLoop() : ring.put;
+  for (Operation *copy : ring.copies)
+    if (!ring.writer)
+      ring.writer = writes.findWriterBefore(
+          where, getFillOperands(copy)->source, aliases);
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,62 @@
+//===- TensorRings.cpp - Rings that TMA can fill --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorRings.h"
+#include "RingLowering.h"
+#include "Transforms/Copies/MemoryAccesses.h"
+#include "workgroup/Target/Chip.h"
+
+namespace mlir::workgroup {
+
+std::string TensorRings::getObstacle(RingOp op,
+                                     ArrayRef<TileLayoutAttr> layouts) {
+  const Chip *chip = resolveChip(getExecutionScope(op), options.copies.chip);
+  if (!chip || !chip->hasTensorCopies())
+    return "the chip has no tensor copies";
+  Ring ring = matchRing(op);
+  if (!ring.flaw.empty())
+    return ring.flaw;
+  KernelWrites writes;
+  findObstacle(ring, aliases, writes);
+  if (!ring.obstacle.empty())
+    return ring.obstacle;
+  AlignmentAnalysis alignment(
+      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
+  IRRewriter rewriter(root->getContext());
+  RingLowering lowering(ring, options, /*isAsync=*/false, alignment, rewriter);
+  lowering.assumeLayouts(layouts);
+  return lowering.findTensorObstacle(maps);
+}
+
+void setLayouts(RewriterBase &rewriter, RingOp op,
+                ArrayRef<TileLayoutAttr> layouts) {
+  Ring ring = matchRing(op);
+  for (Operation *copy : ring.copies) {
+    auto tile = cast<OpResult>(getFillOperands(copy)->target);
+    if (TileLayoutAttr layout = layouts[tile.getResultNumber()])
+      rewriter.modifyOpInPlace(
+          copy, [&] { cast<CopyOp>(copy).setLayoutAttr(layout); });
+  }
+  SmallVector<MemRefType> tiles(ring.getType().getTiles());
+  for (auto [i, layout] : llvm::enumerate(layouts)) {
+    if (!layout)
+      continue;
+    tiles[i] =
+        MemRefType::get({layout.getNumElements()}, tiles[i].getElementType(),
+                        MemRefLayoutAttrInterface(), tiles[i].getMemorySpace());
+    for (Operation *user : {ring.put.getOperation(), ring.get.getOperation()})
+      rewriter.modifyOpInPlace(user,
+                               [&] { user->getResult(i).setType(tiles[i]); });
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getRing().setType(
+        RingType::get(op.getContext(), ring.getType().getSlots(), tiles));
+  });
+}
+
+} // namespace mlir::workgroup

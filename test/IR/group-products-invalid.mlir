@@ -1,0 +1,128 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @types(%a: !T, %b: memref<4096xbf16, 3>, %c0: index, %d: !D) {
+  // expected-error @+1 {{has no product of 'f16' and 'bf16'}}
+  %r = workgroup.group_product %a[%c0] in #rows, %b[%c0] in #rows to %d : !T, memref<4096xbf16, 3> to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16>
+!D = vector<2x2xf32>
+func.func @global(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{needs its tiles in contiguous workgroup memory of constant extent}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<2048xf16, 3>
+!D = vector<2x2xf32>
+func.func @size(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{has a layout of another size than a tile}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
+  return
+}
+
+// -----
+
+#plain = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 0, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @swizzle(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{has a layout that is no swizzle of the hardware}}
+  %r = workgroup.group_product %a[%c0] in #plain, %a[%c0] in #plain to %d : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x128 by 128, chunk 16, xor 0, 7, 0>
+!T = memref<8192xf8E4M3FN, 3>
+!D = vector<2x2xf32>
+func.func @across(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{multiplies only elements of 16 bits across the rows of a tile}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_lhs} : !T, !T to !D
+  return
+}
+
+// -----
+
+#half = #workgroup.tile<64x32 by 32, chunk 8, xor 1, 3, 0>
+!T = memref<2048xf16, 3>
+!D = vector<2x2xf32>
+func.func @narrow(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{multiplies across rows of 128 bytes only}}
+  %r = workgroup.group_product %a[%c0] in #half, %a[%c0] in #half to %d : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+#long = #workgroup.tile<128x64 by 64, chunk 8, xor 0, 7, 0>
+!D = vector<2x2xf32>
+func.func @steps(%a: memref<4096xf16, 3>, %b: memref<8192xf16, 3>, %c0: index, %d: !D) {
+  // expected-error @+1 {{has tiles of 64 and 128 steps of the sum}}
+  %r = workgroup.group_product %a[%c0] in #rows, %b[%c0] in #long to %d : memref<4096xf16, 3>, memref<8192xf16, 3> to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2xf32>
+func.func @sums(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{needs sums of type 'vector<2x2xf32>'}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @columns(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{reads beyond its tiles of 64 rows and 64 columns}}
+  %r:9 = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d, %d, %d, %d, %d, %d, %d, %d, %d
+      : !T, !T to !D, !D, !D, !D, !D, !D, !D, !D, !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<32x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<2048xf16, 3>
+!D = vector<2x2xf32>
+func.func @few_rows(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{reads beyond its tiles of 32 rows and 32 columns}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_rhs} : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+func.func @copy_of_another_size(%x: memref<64x64xf16>, %t: memref<2048xf16, 3>) {
+  // expected-error @+1 {{needs storage of rank 1 for a tile of layout #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>, not 'memref<2048xf16, 3>'}}
+  workgroup.copy %x to %t in #rows : memref<64x64xf16> to memref<2048xf16, 3>
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+func.func @copy_of_more(%x: memref<64x65xf16>, %t: memref<4096xf16, 3>) {
+  // expected-error @+1 {{has a source of extent 65, larger than the tile's 64}}
+  workgroup.copy %x to %t in #rows : memref<64x65xf16> to memref<4096xf16, 3>
+  return
+}

@@ -1,0 +1,46 @@
+// RUN: mlir-opt %s | mlir-opt | FileCheck %s
+// RUN: mlir-opt %s --mlir-print-op-generic | mlir-opt | FileCheck %s
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+#boxes = #workgroup.tile<64x128 by 64, chunk 8, xor 0, 7, 0>
+#half = #workgroup.tile<64x32 by 32, chunk 8, xor 1, 3, 0>
+#narrow = #workgroup.tile<16x32 by 32, chunk 16, xor 2, 1, 0>
+#W = #gpu.address_space<workgroup>
+!D = vector<2x2xf32>
+
+// The sum goes along the rows of the first tile, and across those of the second one.
+// CHECK-LABEL: func @product
+// CHECK-SAME:    %[[A:.+]]: memref<4096xf16, {{.*}}>, %[[B:.+]]: memref<8192xf16, {{.*}}>, %[[ROW:.+]]: index, %[[COLUMN:.+]]: index, %[[D:.+]]: vector<2x2xf32>
+// CHECK:         workgroup.group_product %[[A]][%[[ROW]]] in <64x64 by 64, chunk 8, xor 0, 7, 0>, %[[B]][%[[COLUMN]]] in <64x128 by 64, chunk 8, xor 0, 7, 0> to %[[D]], %[[D]]
+// CHECK-SAME:      : memref<4096xf16, #gpu.address_space<workgroup>>, memref<8192xf16, #gpu.address_space<workgroup>> to vector<2x2xf32>, vector<2x2xf32>
+func.func @product(%a: memref<4096xf16, #W>, %b: memref<8192xf16, #W>, %row: index, %column: index, %d: !D) -> !D {
+  %r:2 = workgroup.group_product %a[%row] in #rows, %b[%column] in #boxes to %d, %d
+      : memref<4096xf16, #W>, memref<8192xf16, #W> to !D, !D
+  return %r#1 : !D
+}
+
+// CHECK-LABEL: func @transposed
+// CHECK:         workgroup.group_product {{.*}} {transpose_lhs, transpose_rhs}
+func.func @transposed(%a: memref<8192xbf16, #W>, %b: memref<4096xbf16, #W>, %c0: index, %d: !D) -> !D {
+  %r = workgroup.group_product %a[%c0] in #boxes, %b[%c0] in #rows to %d {transpose_lhs, transpose_rhs}
+      : memref<8192xbf16, #W>, memref<4096xbf16, #W> to !D
+  return %r : !D
+}
+
+// Rows of 64 and of 32 bytes, of elements of both sizes.
+// CHECK-LABEL: func @rows
+// CHECK-COUNT-2: workgroup.group_product
+func.func @rows(%a: memref<2048xf16, #W>, %b: memref<2048xf8E4M3FN, 3>, %c: memref<512xf8E5M2, 3>, %c0: index, %d: !D) -> !D {
+  %r = workgroup.group_product %a[%c0] in #half, %a[%c0] in #half to %d {transpose_rhs}
+      : memref<2048xf16, #W>, memref<2048xf16, #W> to !D
+  %s:2 = workgroup.group_product %b[%c0] in #workgroup.tile<64x32 by 32, chunk 16, xor 2, 1, 0>, %c[%c0] in #narrow to %r, %r {transpose_rhs}
+      : memref<2048xf8E4M3FN, 3>, memref<512xf8E5M2, 3> to !D, !D
+  return %s#0 : !D
+}
+
+// CHECK-LABEL: func @copy
+// CHECK:         workgroup.copy %{{.+}} to %{{.+}} in <64x128 by 64, chunk 8, xor 0, 7, 0> : memref<64x128xf16, strided<[512, 1]>> to memref<8192xf16, #gpu.address_space<workgroup>>
+func.func @copy(%x: memref<64x128xf16, strided<[512, 1]>>, %t: memref<8192xf16, #W>) {
+  workgroup.copy %x to %t in #boxes : memref<64x128xf16, strided<[512, 1]>> to memref<8192xf16, #W>
+  return
+}
