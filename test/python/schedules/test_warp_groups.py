@@ -1,0 +1,184 @@
+"""Contractions by warp groups: tiles that TMA fills are multiplied where they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import pipeline
+from pipeline.system.assembler import assemble
+
+TYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
+
+
+@dataclass(frozen=True)
+class Matmul:
+    """The product of two matrices, each of which may be given transposed."""
+
+    m: int = 256
+    n: int = 256
+    k: int = 256
+    kind: str = "f16"
+    lhs: str = "mk"
+    rhs: str = "kn"
+    epilogue: str = ""
+
+    def shape(self, letters: str) -> tuple[int, int]:
+        rows, columns = (getattr(self, letter) for letter in letters)
+        return rows, columns
+
+    @property
+    def text(self) -> str:
+        def type_of(letters: str, kind: str) -> str:
+            rows, columns = self.shape(letters)
+            return f"tensor<{rows}x{columns}x{kind}>"
+
+        a, b = type_of(self.lhs, self.kind), type_of(self.rhs, self.kind)
+        sums, half = type_of("mn", "f32"), type_of("mn", "f16")
+        maps = ", ".join(
+            f"affine_map<(m, n, k) -> ({', '.join(letters)})>"
+            for letters in (self.lhs, self.rhs, "mn")
+        )
+        result = half if self.epilogue else sums
+        relu = f"""
+  %h = tensor.empty() : {half}
+  %o = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+                                         affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}}
+      ins(%r, %bias : {sums}, tensor<{self.n}xf32>) outs(%h : {half}) {{
+    ^bb0(%x: f32, %y: f32, %z: f16):
+      %s = arith.addf %x, %y : f32
+      %p = arith.maximumf %s, %zero : f32
+      %t = arith.truncf %p : f32 to f16
+      linalg.yield %t : f16
+  }} -> {half}"""
+        return f"""
+func.func @main(%a: {a}, %b: {b}, %bias: tensor<{self.n}xf32>) -> {result} {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {sums}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {sums}) -> {sums}
+  %r = linalg.matmul indexing_maps = [{maps}]
+      ins(%a, %b : {a}, {b}) outs(%f : {sums}) -> {sums}{relu if self.epilogue else ""}
+  return {"%o" if self.epilogue else "%r"} : {result}
+}}"""
+
+    def make_inputs(self) -> list[np.ndarray[Any, Any]]:
+        """Return numbers whose products add up without rounding."""
+        random = np.random.default_rng(len(self.kind) + self.m)
+        made = [
+            random.integers(-4, 5, self.shape(letters)).astype(TYPES[self.kind])
+            for letters in (self.lhs, self.rhs)
+        ]
+        return [*made, random.integers(-9, 10, self.n).astype(np.float32)]
+
+    def expect(self, inputs: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        a, b, bias = (array.astype(np.float32) for array in inputs)
+        product = (a if self.lhs == "mk" else a.T) @ (b if self.rhs == "kn" else b.T)
+        if not self.epilogue:
+            return product
+        return np.maximum(product + bias, 0).astype(np.float16)
+
+
+CASES = {
+    "f16": Matmul(),
+    "nt": Matmul(rhs="nk"),
+    "tn": Matmul(lhs="km"),
+    "tt": Matmul(lhs="km", rhs="nk"),
+    "bf16": Matmul(kind="bf16", m=128, n=512, k=128),
+    "bytes": Matmul(kind="f8E4M3FN", rhs="nk"),
+    "other-bytes": Matmul(kind="f8E5M2", rhs="nk", m=128, k=512),
+    "fused": Matmul(epilogue="relu"),
+    "one-block": Matmul(m=64, n=64, k=1024),
+}
+
+
+def compile_case(case: Matmul, **options: Any) -> pipeline.Module:
+    return pipeline.compile(
+        case.text, chip="sm_90a", memory_options="warp-groups=true", **options
+    )
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_numbers(case: Matmul) -> None:
+    """Right in all orders of threads and of copies, free of races, and proved to be."""
+    module = compile_case(case)
+    assert "wgmma.mma_async" in module.ptx
+    assert "mma.sync" not in module.ptx
+    assert ".local" not in module.ptx
+    assert not [str(remark) for remark in module.remarks if "possible data race" in str(remark)]
+    inputs = case.make_inputs()
+    for order, mode in (("forward", "on_wait"), ("reverse", "eager"), ("seeded", "seeded")):
+        result = module.run(
+            *inputs, backend="emulator", check="all", order=order, async_mode=mode, workers=1
+        )
+        np.testing.assert_array_equal(np.asarray(result), case.expect(inputs))
+
+
+def test_large_matmul_is_assembled() -> None:
+    """The instruction has 256 columns; nothing is spilled, no product waits for another."""
+    module = compile_case(Matmul(4096, 4096, 4096))
+    assert module.ptx.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16") == 4
+    _, log = assemble(module.ptx, module.chip)
+    assert re.search(r"\b0 bytes stack frame, 0 bytes spill stores", log), log
+    assert "serialized" not in log
+
+
+def test_accumulators_rest_while_products_run() -> None:
+    """Between the first product and the wait, nothing else touches a register of the sums."""
+    ptx = compile_case(Matmul(4096, 4096, 4096)).ptx
+    body = ptx[ptx.index("wgmma.mma_async") : ptx.index("wgmma.wait_group")]
+    sums = set(re.findall(r"%r\d+", body[body.index("{") : body.index("}")]))
+    others = re.sub(r"wgmma\.mma_async[^{]*\{[^}]*\}", "", body)
+    assert not sums & set(re.findall(r"%r\d+", others))
+
+
+def mutate(text: str, kind: str) -> str:
+    """Return a kernel with one mistake in its loop."""
+    loop = text.index("nvgpu.mbarrier.try_wait.parity", text.index("scf.for"))
+    head, rest = text[:loop], text[loop:]
+    if kind == "wait":
+        return head + rest[rest.index("\n") + 1 :]
+    if kind == "barrier":
+        return head + rest.replace("gpu.barrier\n", "\n", 1)
+    if kind == "bytes":
+        return re.sub(r"(%\w+) = arith\.constant 16384 : index", r"\1 = arith.constant 8192 : index", text)
+    assert kind == "row"
+    return re.sub(r"(workgroup\.group_product %\w+)\[%\w+\]", r"\1[%c0]", text)
+
+
+@pytest.mark.parametrize("kind", ["wait", "barrier"])
+def test_mistakes_are_races(kind: str) -> None:
+    """Without the wait for copies, or the barrier before the next, the proof fails."""
+    text = compile_case(CASES["f16"], until="gpu").texts["gpu"]
+    with pytest.raises(pipeline.CompileError, match="race"):
+        pipeline.compile(mutate(text, kind), chip="sm_90a", sync="keep")
+
+
+@pytest.mark.parametrize("kind", ["wait", "barrier", "row"])
+def test_mistakes_are_found_by_the_emulator(kind: str) -> None:
+    """And the emulator finds them: races, or numbers that are not right."""
+    case = CASES["f16"]
+    text = compile_case(case, until="gpu").texts["gpu"]
+    module = pipeline.compile(mutate(text, kind), chip="sm_90a", sync="keep", verify=False)
+    inputs = case.make_inputs()
+
+    def run(order: str, mode: str) -> bool:
+        try:
+            result = module.run(
+                *inputs, backend="emulator", check="all", order=order, async_mode=mode, workers=1
+            )
+        except pipeline.Error:
+            return False
+        return bool(np.array_equal(np.asarray(result), case.expect(inputs)))
+
+    assert not all(run(*modes) for modes in (("forward", "on_wait"), ("reverse", "eager")))
