@@ -37,7 +37,7 @@ def TensorCoresOption
              "Compute contractions on tensor cores, where they have the types">;
 
 def WarpGroupsOption
-    : SharedOption, Option<"warpGroups", "warp-groups", "bool", /*default=*/"false",
+    : SharedOption, Option<"warpGroups", "warp-groups", "bool", /*default=*/"true",
              "Let the warp groups of sm_90a multiply tiles that TMA fills where they are">;
 
 def TF32Option

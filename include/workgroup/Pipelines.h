@@ -54,7 +54,7 @@ struct RingOptions {
 struct ContractionOptions {
   explicit ContractionOptions(::mlir::detail::PassOptions &parent)
       : tensorCores{parent, "tensor-cores", true}, tf32{parent, "tf32", false},
-        warpGroups{parent, "warp-groups", false} {}
+        warpGroups{parent, "warp-groups", true} {}
 
   SharedOption<bool> tensorCores;
   SharedOption<bool> tf32;

@@ -74,7 +74,7 @@ struct LowerContractionsOptions {
   bool tf32 = false;
   /// Warp groups multiply tiles of rings where they are, on chips that have the
   /// instructions, and TMA fills them.
-  bool warpGroups = false;
+  bool warpGroups = true;
   /// Different memref arguments of a kernel or host function do not overlap.
   bool assumeDistinctArguments = false;
 };

@@ -161,8 +161,8 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     does not consist of matrices for all warps, or the block of warps, a remark tells why tensor
     cores are not used.
 
-    With `warp-groups`, on sm_90a, warp groups of 128 threads multiply the tiles where they are
-    (`workgroup.group_product`, which is `wgmma`), without loads to registers: each has 64 rows of
+    On sm_90a, unless `warp-groups` is off, warp groups of 128 threads multiply the tiles where they
+    are (`workgroup.group_product`, which is `wgmma`), without loads to registers: each has 64 rows of
     the result, so a block of N threads has a tile of N / 2 rows, and up to 256 columns. The tiles
     are slots of a ring that only the contraction reads and that TMA can fill; they get the layout
     that both need, which has no bank conflicts. Factors are `f16`, `bf16` or 8-bit floats (those with

@@ -11,7 +11,8 @@ class Candidate:
 
     ``registers``: of a thread. ``overhead``: other instructions of the loop for each product, as
     the machine code has them; on tensor cores, if ``is_matrix``, the time beside the products as
-    a part of theirs. For tiles that are whole and copies without registers.
+    a part of theirs; by warp groups, from where tiles are, if ``is_group``. For tiles that are
+    whole and copies without registers.
     """
 
     m: int
@@ -21,3 +22,4 @@ class Candidate:
     registers: int
     overhead: float
     is_matrix: bool = False
+    is_group: bool = False

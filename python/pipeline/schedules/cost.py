@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .candidate import Candidate
 from .kernel import Op
-from .matrix import matrix_rate
+from .matrix import candidate_rate
 from .target import Target
 
 _LATENCY = 1400
@@ -94,7 +94,7 @@ def _round(
     rates = rates_of(target)
     work = candidate.m * candidate.n * candidate.k
     if candidate.is_matrix:
-        products = work / matrix_rate(op, target) * (1 + candidate.overhead)
+        products = work / candidate_rate(candidate, op, target) * (1 + candidate.overhead)
     else:
         products = work / products_a_cycle(op, rates) + work * candidate.overhead / _ISSUES
     share = together * candidate.threads / 32 / _SCHEDULERS

@@ -17,6 +17,9 @@ Source: NVIDIA, white papers of the architectures; on sm_90 62 % of what `wgmma`
 _DOUBLE_RATES = {80: 64, 90: 80, 100: 64}
 """Products of f64, by architecture; others have none that are faster than without tensor cores."""
 
+_GROUP_SPEED = 2048 / 1270
+"""How much faster than `mma.sync` warp groups of sm_90a multiply, by `wgmma`."""
+
 _TINY = ("f8E4M3FN", "f8E5M2")
 _HALF = ("f16", "i8", "i4", *_TINY)
 """Types of factors the values of which f16 has."""
@@ -32,6 +35,12 @@ class _Tile(NamedTuple):
     registers: int
     overhead: float
 
+    def candidate(self, bits: int, *, is_group: bool = False) -> Candidate:
+        """Return the candidate for elements of so many bits."""
+        step = 8 * self.step_bytes // bits
+        sizes = (self.m, self.n, step, self.threads, self.registers, self.overhead)
+        return Candidate(*sizes, is_matrix=True, is_group=is_group)
+
 
 # Warps have 64 x 64 sums, of small results 64 x 32 and 32 x 32. Rows of 128 bytes are read without
 # bank conflicts, those of 64 leave room for a second block.
@@ -42,6 +51,16 @@ _TILES = (
     _Tile(128, 128, 64, 128, 255, 0.06),
     _Tile(128, 64, 128, 128, 160, 0.1),
     _Tile(64, 64, 128, 128, 104, 0.2),
+)
+# Of warp groups, each of which has 64 rows. While a block waits for the next tile, it multiplies
+# nothing: published kernels of that kind reach three quarters of what those do that have a warp for
+# copies.
+_GROUP_TILES = (
+    _Tile(128, 256, 128, 256, 168, 0.35),
+    _Tile(128, 128, 128, 256, 104, 0.4),
+    _Tile(64, 256, 128, 128, 168, 0.4),
+    _Tile(64, 128, 128, 128, 104, 0.45),
+    _Tile(64, 64, 128, 128, 72, 0.6),
 )
 # What is copied through registers takes 16 of them.
 _STAGING_TILES = (
@@ -103,22 +122,38 @@ def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]
     elif op.results[0].bits > 32:
         tiles = _DOUBLE_TILES
     bits = max(operand.bits for operand in op.inputs[:2])
+    groups = [
+        tile.candidate(bits, is_group=True)
+        for tile in _GROUP_TILES
+        if tiles is _TILES and _is_of_groups(op, target, tile, bits)
+    ]
     if bits == 8 and _has_ragged_words(op):
         tiles = _RAGGED_BYTE_TILES
     elif bits == 8 and tiles is _TILES and op.inputs[1].fastest_loop not in loops.k:
         tiles = _BYTE_TILES
-    return tuple(
-        Candidate(
-            tile.m,
-            tile.n,
-            8 * tile.step_bytes // bits,
-            tile.threads,
-            tile.registers,
-            tile.overhead,
-            is_matrix=True,
-        )
-        for tile in tiles
-    )
+    return (*groups, *(tile.candidate(bits) for tile in tiles))
+
+
+def candidate_rate(candidate: Candidate, op: Op, target: Target) -> float:
+    """Return the products that tensor cores add up in a cycle by a candidate."""
+    rate = matrix_rate(op, target)
+    return rate * _GROUP_SPEED if candidate.is_group else rate
+
+
+def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
+    """Whether warp groups multiply tiles of this size where TMA has put them."""
+    loops = op.contraction
+    assert loops is not None
+    types = {operand.element_type for operand in op.inputs[:2]}
+    if target.chip != "sm_90a" or op.results[0].element_type != "f32" or loops.batch:
+        return False
+    if types not in ({"f16"}, {"bf16"}):
+        along = all(operand.fastest_loop in loops.k for operand in op.inputs[:2])
+        if not (types <= {*_TINY} and along):
+            return False
+    extents = (loops.m, loops.n, loops.k)
+    sizes = zip(extents, (tile.m, tile.n, 8 * tile.step_bytes // bits), strict=True)
+    return all(len(of) == 1 and (op.extents[of[0]] or 1) % size == 0 for of, size in sizes)
 
 
 def _has_ragged_words(op: Op) -> bool:

@@ -1,4 +1,4 @@
-// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true warp-groups=true})' --remarks-filter='workgroup-lower-contractions' --remark-format=emitRemark --verify-diagnostics -o /dev/null
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' --remarks-filter='workgroup-lower-contractions' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
 // Why warp groups do not multiply tiles where they are.
 

@@ -1,9 +1,9 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true warp-groups=true},canonicalize,cse)' -o %t.once
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true},canonicalize,cse)' -o %t.once
 // RUN: FileCheck %s --input-file=%t.once
-// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true warp-groups=true})' | diff %t.once -
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | diff %t.once -
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-rings{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true},canonicalize,cse)' | FileCheck %s --check-prefix=RING
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90 assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90 assume-alignment=16 assume-distinct-arguments=true warp-groups=true})' | FileCheck %s --check-prefix=OTHER
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | FileCheck %s --check-prefix=OTHER
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90 assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90 assume-alignment=16 assume-distinct-arguments=true})' | FileCheck %s --check-prefix=OTHER
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true warp-groups=false})' | FileCheck %s --check-prefix=OTHER
 
 // Tiles that TMA fills are multiplied where they are, by warp groups of 64 rows each.
 

@@ -103,9 +103,7 @@ CASES = {
 
 
 def compile_case(case: Matmul, **options: Any) -> pipeline.Module:
-    return pipeline.compile(
-        case.text, chip="sm_90a", memory_options="warp-groups=true", **options
-    )
+    return pipeline.compile(case.text, chip="sm_90a", **options)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -150,18 +148,21 @@ def mutate(text: str, kind: str) -> str:
         return head + rest[rest.index("\n") + 1 :]
     if kind == "barrier":
         return head + rest.replace("gpu.barrier\n", "\n", 1)
-    if kind == "bytes":
-        return re.sub(r"(%\w+) = arith\.constant 16384 : index", r"\1 = arith.constant 8192 : index", text)
     assert kind == "row"
     return re.sub(r"(workgroup\.group_product %\w+)\[%\w+\]", r"\1[%c0]", text)
 
 
-@pytest.mark.parametrize("kind", ["wait", "barrier"])
-def test_mistakes_are_races(kind: str) -> None:
-    """Without the wait for copies, or the barrier before the next, the proof fails."""
+def test_mistakes_are_not_proved() -> None:
+    """The kernel is safe; without the wait for copies, or the barrier, nobody says so."""
     text = compile_case(CASES["f16"], until="gpu").texts["gpu"]
-    with pytest.raises(pipeline.CompileError, match="race"):
-        pipeline.compile(mutate(text, kind), chip="sm_90a", sync="keep")
+
+    def verdict(text: str) -> str:
+        (kernel,) = pipeline.check(text).kernels
+        return kernel.verdict
+
+    assert verdict(text) == "SAFE"
+    assert verdict(mutate(text, "wait")) != "SAFE"
+    assert verdict(mutate(text, "barrier")) == "RACE"
 
 
 @pytest.mark.parametrize("kind", ["wait", "barrier", "row"])
