@@ -20,7 +20,6 @@
 #include "workgroup/Analysis/ThreadAccess.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "llvm/ADT/BitVector.h"
-#include "workgroup/Analysis/Uniformity.h"
 
 namespace mlir::workgroup {
 

@@ -64,8 +64,8 @@ std::string getProxyObstacle(Operation *writer);
 /// shape in a kernel, by TMA. Nothing, and the reason in `obstacle`, if it
 /// cannot be done so. `alignment` has to assume `kTensorCopyAlignment` of
 /// workgroup buffers. Whether threads agree on the operands is for the caller
-/// to know. With `layout`, a swizzle of the hardware, `target` is the storage of
-/// a tile of that layout.
+/// to know. With `layout`, a swizzle of the hardware, `target` is the storage
+/// of a tile of that layout.
 std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           const TensorMaps &maps,
                                           AlignmentAnalysis &alignment,
