@@ -7,6 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReadLLVM.h"
+#include "CopyStructures.h"
+#include "FloatConstants.h"
+#include "RaiseAssembly.h"
+#include "Target/LLVMPasses.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -19,7 +23,6 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -124,8 +127,9 @@ static std::unique_ptr<llvm::Module> parse(const SourceText &source,
                                            MLIRContext *context) {
   llvm::SMDiagnostic fault;
   llvm::AsmParserContext places;
+  std::string text = respellFloats(source.text);
   std::unique_ptr<llvm::Module> llvmModule = llvm::parseAssemblyString(
-      source.text, fault, llvmContext, /*Slots=*/nullptr, &places);
+      text, fault, llvmContext, /*Slots=*/nullptr, &places);
   if (!llvmModule) {
     emitError(getPlace(source, context, std::max(1, fault.getLineNo()),
                        fault.getColumnNo() + 1))
@@ -179,24 +183,22 @@ static void allowInlining(llvm::Module &llvmModule) {
 /// looked for in the program as it is written.
 static void simplify(llvm::Module &llvmModule) {
   allowInlining(llvmModule);
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  constexpr int kAny = 1 << 20;
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
-  passes.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(kAny)));
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.run(llvmModule, modules);
+  runLLVMPasses(llvmModule, /*machine=*/nullptr, [](llvm::PassBuilder &) {
+    constexpr int kAny = 1 << 20;
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::AlwaysInlinerPass());
+    passes.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(kAny)));
+    return passes;
+  });
+  copyStructures(llvmModule);
+  runLLVMPasses(llvmModule, /*machine=*/nullptr, [](llvm::PassBuilder &) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+        llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+    passes.addPass(llvm::GlobalDCEPass());
+    return passes;
+  });
+  shareParts(llvmModule);
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,6 +230,7 @@ OwningOpRef<ModuleOp> readLLVM(const SourceText &source, MLIRContext *context) {
   if (found.empty() && failed(check(*llvmModule, source, context)))
     return nullptr;
   if (found.empty()) {
+    raiseAssembly(*llvmModule);
     simplify(*llvmModule);
     found = *errors;
   }

@@ -52,6 +52,7 @@ static ProgramOptions getProgramOptions(const EmulatorOptions &options) {
   program.runtimeFunctions = getRuntimeFunctions();
   program.instrument.checksRaces = options.check != Check::None;
   program.instrument.withStatistics = options.statistics;
+  program.instrument.withDelays = options.delays;
   // Races are looked for in the program as it is written; the optimiser may
   // take them away, or read what the program does not.
   if (options.check == Check::None)

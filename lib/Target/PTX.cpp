@@ -8,6 +8,7 @@
 
 #include "workgroup/Target/PTX.h"
 #include "LLVMModules.h"
+#include "LLVMPasses.h"
 #include "LineTables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
@@ -24,7 +25,6 @@
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
@@ -256,32 +256,16 @@ static void lowerPrivateAtomics(llvm::Module &llvmModule) {
     }
 }
 
-/// Runs the passes that `build` returns.
-static void
-runPasses(llvm::Module &llvmModule, llvm::TargetMachine &machine,
-          function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build) {
+static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  lowerPrivateAtomics(llvmModule);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  build(builder).run(llvmModule, modules);
-}
-
-static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
-  lowerPrivateAtomics(llvmModule);
-  runPasses(llvmModule, machine, [](llvm::PassBuilder &builder) {
+  auto build = [](llvm::PassBuilder &builder) {
     return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-  });
+  };
+  runLLVMPasses(llvmModule, &machine, build, tuning);
   keepLoops(llvmModule);
 }
 
@@ -289,7 +273,7 @@ static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
 /// does: the optimiser takes vectors apart.
 static void mergeAccesses(llvm::Module &llvmModule,
                           llvm::TargetMachine &machine) {
-  runPasses(llvmModule, machine, [](llvm::PassBuilder &) {
+  runLLVMPasses(llvmModule, &machine, [](llvm::PassBuilder &) {
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::SeparateConstOffsetFromGEPPass());
     passes.addPass(llvm::EarlyCSEPass());

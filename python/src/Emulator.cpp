@@ -112,6 +112,7 @@ static void bindEmulatorOptions(nb::module_ &m) {
       .def(nb::init<>())
       .def_rw("check", &EmulatorOptions::check)
       .def_rw("statistics", &EmulatorOptions::statistics)
+      .def_rw("delays", &EmulatorOptions::delays)
       .def_rw("chip", &EmulatorOptions::chip);
 }
 

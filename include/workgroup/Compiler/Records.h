@@ -61,7 +61,8 @@ struct ArgumentRecord {
   /// The type as MLIR prints it.
   std::string type;
   bool isMemRef = false;
-  /// The element type of a memref, else the type itself, as `f32`.
+  /// The element type of a memref, else the type itself, as `f32`; of a
+  /// structure without pointers that is passed by value, `bytes<24>`.
   std::string elementType;
   /// Extents, strides and offset of a memref, in elements; nothing where only
   /// the launch knows.

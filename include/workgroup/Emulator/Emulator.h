@@ -233,6 +233,9 @@ struct EmulatorOptions {
   Check check = Check::Races;
   /// Count what accesses cost; only without checks.
   bool statistics = false;
+  /// Threads stop for random times, by the seed of the launch, where they order
+  /// memory: at atomic operations, volatile accesses and fences.
+  bool delays = false;
   /// The chip, whose features decide how statistics see accesses.
   std::string chip;
 };

@@ -129,12 +129,12 @@ void AccessCollector::setSameness(Operation *store, Value value,
 //===----------------------------------------------------------------------===//
 
 void AccessCollector::visit(Operation *op) {
-  if (auto call = dyn_cast<CallOpInterface>(op))
+  bool isFree = isFreeOfAccesses(op);
+  if (auto call = dyn_cast<CallOpInterface>(op); call && !isFree)
     return visitCall(call);
-  if (op->hasTrait<OpTrait::IsTerminator>() || isFreeOfAccesses(op) ||
-      visitElements(op) || visitVectors(op) || visitWarp(op) ||
-      visitWhole(op, recorder) || visitAsync(op) || visitMBarrier(op) ||
-      visitPointers(op, recorder))
+  if (isFree || op->hasTrait<OpTrait::IsTerminator>() || visitElements(op) ||
+      visitVectors(op) || visitWarp(op) || visitWhole(op, recorder) ||
+      visitAsync(op) || visitMBarrier(op) || visitPointers(op, recorder))
     return;
   visitEffects(op);
 }

@@ -147,12 +147,21 @@ bool AccessCollector::visitMBarrier(Operation *op) {
 /// Collects what callees could find: all that gets out of sight anywhere in the
 /// kernel, globals, and dynamic memory, of which a launch has but one.
 void AccessCollector::collectReachable() {
-  SmallVector<Operation *> calls;
-  scope->walk([&](CallOpInterface call) { calls.push_back(call); });
-  if (calls.empty())
+  // Those of libraries look at nothing.
+  auto mayLook = [](Operation *op) {
+    return isa<CallOpInterface>(op) && !isFreeOfAccesses(op);
+  };
+  bool hasCalls = scope
+                      ->walk([&](Operation *op) {
+                        return mayLook(op) ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  if (!hasCalls)
     return;
-  auto isHidden = [](Operation *op) {
-    return isa<CallOpInterface, memref::ExtractAlignedPointerAsIndexOp,
+  auto isHidden = [&](Operation *op) {
+    return mayLook(op) ||
+           isa<memref::ExtractAlignedPointerAsIndexOp,
                UnrealizedConversionCastOp>(op) ||
            (!isa<MemoryEffectOpInterface>(op) &&
             !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&

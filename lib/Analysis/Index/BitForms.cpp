@@ -101,12 +101,16 @@ SymbolicForm BitForms::translate(Operation *op) {
   if (isa<arith::ShRSIOp, arith::ShRUIOp>(op) && isPower &&
       (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
     return algebra.divide(lhs, Form(int64_t(1) << rhs.constant));
-  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
-      llvm::isMask_64(rhs.constant)) {
+  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant > 0 &&
+      llvm::isShiftedMask_64(rhs.constant)) {
     bool isSecond = values.getForm(op->getOperand(1)).isConstant();
-    return algebra.remainder(
-        wraps.getWrapping(op->getOperand(isSecond ? 0 : 1)),
-        Form(rhs.constant + 1));
+    Form whole = wraps.getWrapping(op->getOperand(isSecond ? 0 : 1));
+    int64_t step = rhs.constant & -rhs.constant; // its lowest bit
+    Form low = algebra.remainder(whole, Form(rhs.constant + step));
+    // The bits below are left out.
+    return step == 1 ? low
+                     : algebra.add(low, algebra.remainder(whole, Form(step)),
+                                   -1, value);
   }
   if (isa<arith::OrIOp, arith::XOrIOp>(op))
     return translateMixture(op, lhs, rhs);

@@ -36,9 +36,9 @@ struct AskedIds {
 /// nothing of dimensions: by special registers, by assembly.
 static bool tellsApart(Operation *op) {
   return getOpKind(op) == OpKind::Assembly ||
-         isa<gpu::ClusterIdOp, gpu::ClusterBlockIdOp, gpu::ClusterDimOp,
-             gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp, gpu::NumSubgroupsOp>(
-             op) ||
+         isa<LLVM::CallIntrinsicOp, gpu::ClusterIdOp, gpu::ClusterBlockIdOp,
+             gpu::ClusterDimOp, gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp,
+             gpu::NumSubgroupsOp>(op) ||
          op->getName().getStringRef().starts_with("nvvm.read.ptx.sreg.");
 }
 

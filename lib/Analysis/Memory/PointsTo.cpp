@@ -129,10 +129,12 @@ static bool isOwnMemory(BlockArgument value) {
 }
 
 /// The space of what `pointer`, a root, points to. Whoever launches a kernel
-/// has addresses of global memory only; what is passed by value, each thread
-/// has.
+/// has addresses of global memory only; what is passed by value, or allocated
+/// by LLVM, each thread has.
 static MemorySpace getSpaceOfPointer(Value pointer) {
   MemorySpace space = getPointerSpace(pointer);
+  if (space == MemorySpace::Other && pointer.getDefiningOp<LLVM::AllocaOp>())
+    return MemorySpace::Private;
   auto argument = dyn_cast<BlockArgument>(pointer);
   Operation *owner = argument ? argument.getOwner()->getParentOp() : nullptr;
   if (space != MemorySpace::Other || !owner || !isKernel(owner) ||
@@ -190,8 +192,9 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
                    isa<gpu::LaunchOp, FunctionOpInterface>(
                        argument.getOwner()->getParentOp());
   bool isOutside = !scope->isAncestor(value.getParentBlock()->getParentOp());
-  bool isAllocated = isa_and_nonnull<memref::AllocOp, memref::AllocaOp,
-                                     gpu::AllocOp, nvgpu::MBarrierCreateOp>(op);
+  bool isAllocated =
+      isa_and_nonnull<memref::AllocOp, memref::AllocaOp, LLVM::AllocaOp,
+                      gpu::AllocOp, nvgpu::MBarrierCreateOp>(op);
   MemoryRoot root{value, nullptr, MemorySpace::Other, false};
   FlatSymbolRefAttr symbol = getSymbol(op);
   if (isDynamicMemory(op)) {

@@ -166,9 +166,11 @@ static std::optional<OpKind> getKindOfLibrary(Operation *op) {
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
-  // Products of matrices that nvvm has no operation for.
+  // Products of matrices that nvvm has no operation for, and which lanes happen
+  // to be together.
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-  if (call && call.getIntrin().starts_with("llvm.nvvm.mma."))
+  if (call && (call.getIntrin().starts_with("llvm.nvvm.mma.") ||
+               call.getIntrin() == "llvm.nvvm.activemask"))
     return OpKind::Private;
   if (kind != OpKind::Other)
     return kind;
@@ -261,6 +263,37 @@ bool isProxyFence(Operation *op, MemorySpace space) {
           space == MemorySpace::Workgroup) ||
          (kind == NVVM::ProxyKind::async_global &&
           space == MemorySpace::Global);
+}
+
+/// True if nobody writes by `pointer`, of what is passed by value.
+static bool isNeverWritten(Value pointer) {
+  return llvm::all_of(pointer.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<LLVM::GEPOp>(user))
+      return isNeverWritten(user->getResult(0));
+    auto copy = dyn_cast<LLVM::MemcpyOp>(user);
+    return isa<LLVM::LoadOp>(user) || (copy && &use == &copy.getSrcMutable());
+  });
+}
+
+bool isLoadOfParameter(Operation *op) {
+  auto load = dyn_cast<LLVM::LoadOp>(op);
+  Value base = load ? load.getAddr() : Value();
+  auto isConstant = [](Value index) {
+    return matchPattern(index, m_Constant());
+  };
+  while (auto step = base ? base.getDefiningOp<LLVM::GEPOp>() : LLVM::GEPOp())
+    base = llvm::all_of(step.getDynamicIndices(), isConstant) ? step.getBase()
+                                                              : Value();
+  auto argument = dyn_cast_or_null<BlockArgument>(base);
+  if (!argument || !argument.getOwner()->isEntryBlock())
+    return false;
+  Operation *owner = argument.getOwner()->getParentOp();
+  auto kernel = dyn_cast<FunctionOpInterface>(owner);
+  return kernel && isKernel(owner) &&
+         kernel.getArgAttr(argument.getArgNumber(),
+                           LLVM::LLVMDialect::getByValAttrName()) &&
+         isNeverWritten(argument);
 }
 
 std::optional<AsyncGroup> getAsyncGroup(Operation *op) {

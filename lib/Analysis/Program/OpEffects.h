@@ -115,6 +115,10 @@ bool isBarrierInBlock(Operation *op);
 /// True if `op` initialises an mbarrier, arrives at one, or waits for one.
 bool isMBarrierOp(Operation *op);
 
+/// True if `op` loads a part, the same for all threads, of what a kernel is
+/// passed by value and does not write.
+bool isLoadOfParameter(Operation *op);
+
 /// True if all threads of the block have to get to `op`: `isBlockBarrier`, or
 /// an exchange of values.
 bool isBlockMeeting(Operation *op);

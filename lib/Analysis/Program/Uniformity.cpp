@@ -84,6 +84,13 @@ bool UniformityAnalysis::isUniformThreadId(unsigned dim,
   return row % kWarpSize == 0;
 }
 
+/// True if `op` gives all threads of the block one number of what they bring.
+static bool isReductionOfBlock(Operation *op) {
+  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+  return isa<gpu::AllReduceOp>(op) ||
+         (barrier && barrier.getReductionOp() && isBlockBarrier(op));
+}
+
 /// True if the results of `op`, which has no regions, are uniform whenever all
 /// its operands are. Operations of unknown dialects are not, however pure: they
 /// may read a thread id.
@@ -91,7 +98,8 @@ bool UniformityAnalysis::isUniformFunction(Operation *op) const {
   if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp,
           gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
           gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::DynamicSharedMemoryOp,
-          NVVM::DynamicSmemSize, UnrealizedConversionCastOp>(op))
+          NVVM::DynamicSmemSize, UnrealizedConversionCastOp>(op) ||
+      isReductionOfBlock(op) || isLoadOfParameter(op))
     return true;
   if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
     bool isZero = id.getUpperBound() && id.getUpperBound()->getZExtValue() == 1;
@@ -114,7 +122,7 @@ bool UniformityAnalysis::isUniformFunction(Operation *op) const {
 /// although the operand differs between them.
 bool UniformityAnalysis::isUniformWhatever(OpOperand &use) const {
   Operation *op = use.getOwner();
-  if (isa<gpu::AllReduceOp>(op))
+  if (isReductionOfBlock(op) || isLoadOfParameter(op))
     return true;
   return unit == UniformityUnit::Warp && use.getOperandNumber() == 0 &&
          (isOfWholeWarp(op) || isWarpNumber(op));
@@ -253,7 +261,7 @@ void UniformityAnalysis::initializeOp(Operation *op,
           markDivergent(argument, argument);
       }
     // A reduction over the block gives all threads the same.
-    if (!isa<gpu::AllReduceOp>(op))
+    if (!isReductionOfBlock(op))
       markResultsDivergent(op, Value());
     return;
   }

@@ -8,6 +8,7 @@
 
 #include "Records.h"
 #include "Target/LineTables.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Remarks.h"
@@ -340,10 +341,63 @@ static TensorMapRecord describeTensorMap(nvgpu::TensorMapDescriptorType map) {
   return record;
 }
 
+/// How `type` of LLVM lies in the memory of a GPU: its bytes, and what they are
+/// aligned to; none if that is not known.
+static std::optional<std::pair<int64_t, int64_t>> getLayout(Type type) {
+  constexpr int64_t kPointerBytes = 8;
+  using Layout = std::optional<std::pair<int64_t, int64_t>>;
+  if (isa<LLVM::LLVMPointerType>(type))
+    return std::pair(kPointerBytes, kPointerBytes);
+  auto array = dyn_cast<LLVM::LLVMArrayType>(type);
+  if (array) {
+    Layout element = getLayout(array.getElementType());
+    return element ? Layout({element->first * int64_t(array.getNumElements()),
+                             element->second})
+                   : std::nullopt;
+  }
+  auto structure = dyn_cast<LLVM::LLVMStructType>(type);
+  if (!structure) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!getElementTypeOrSelf(type).isIntOrFloat() ||
+        (vector && vector.isScalable()))
+      return std::nullopt;
+    int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth() *
+                   (vector ? vector.getNumElements() : 1);
+    int64_t bytes = llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));
+    return std::pair(bytes, bytes);
+  }
+  int64_t bytes = 0, alignment = 1;
+  for (Type part : structure.getBody()) {
+    Layout layout = getLayout(part);
+    if (!layout)
+      return std::nullopt;
+    int64_t own = structure.isPacked() ? 1 : layout->second;
+    bytes = llvm::alignTo(bytes, own) + layout->first;
+    alignment = std::max(alignment, own);
+  }
+  return std::pair(int64_t(llvm::alignTo(bytes, alignment)), alignment);
+}
+
+/// True if a pointer is part of `type`.
+static bool holdsPointer(Type type) {
+  if (auto array = dyn_cast<LLVM::LLVMArrayType>(type))
+    return holdsPointer(array.getElementType());
+  if (auto structure = dyn_cast<LLVM::LLVMStructType>(type))
+    return llvm::any_of(structure.getBody(), holdsPointer);
+  return isa<LLVM::LLVMPointerType>(type);
+}
+
 ArgumentRecord describeArgument(Type type, int64_t alignment) {
   ArgumentRecord record;
   record.type = printType(type);
   record.elementType = printType(getElementTypeOrSelf(type));
+  if (isa<LLVM::LLVMStructType, LLVM::LLVMArrayType>(type)) {
+    auto layout = getLayout(type);
+    record.elementType = holdsPointer(type) || !layout
+                             ? record.type
+                             : "bytes<" + std::to_string(layout->first) + ">";
+    return record;
+  }
   if (auto map = dyn_cast<nvgpu::TensorMapDescriptorType>(type))
     record.tensorMap = describeTensorMap(map);
   auto memref = dyn_cast<MemRefType>(type);

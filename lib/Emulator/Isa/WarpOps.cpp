@@ -64,6 +64,8 @@ std::optional<WarpOp> WarpOp::decode(llvm::StringRef intrinsic) {
     kind = Kind::Sync;
   } else if (name == "elect.sync") {
     kind = Kind::Elect;
+  } else if (name == "activemask") {
+    kind = Kind::ActiveMask;
   } else if (name.consume_front("shfl.sync.")) {
     kind = decodeShuffle(name.split('.').first);
   } else if (name.consume_front("vote.") && name.consume_back(".sync")) {
@@ -251,6 +253,9 @@ uint32_t WarpOp::execute(uint32_t lanes,
     });
     return 0;
   }
+  case Kind::ActiveMask:
+    forEach(lanes, [&](unsigned lane) { registers[lane][0] = lanes; });
+    return 0;
   default:
     reduce(lanes, registers);
     return 0;

@@ -50,6 +50,8 @@ public:
     ReduceMinFloat,
     ReduceMaxFloat,
     Elect,
+    /// Which lanes happen to be there: nobody waits for others.
+    ActiveMask,
   };
 
   /// Decodes the name of an intrinsic, as `llvm.nvvm.shfl.sync.bfly.i32p`;

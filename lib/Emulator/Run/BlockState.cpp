@@ -95,7 +95,7 @@ bool BlockState::begin(uint64_t id) {
   for (unsigned rank = 0; rank < ids.size(); ++rank)
     place(rank);
   if (launch.request.order == Order::Seeded ||
-      launch.request.asyncMode == AsyncMode::Seeded)
+      launch.request.asyncMode == AsyncMode::Seeded || launch.withDelays)
     random.seed(launch.request.seed * 0x9e3779b97f4a7c15 + id);
   bool beginsTimes = clocks.beginBlock();
   // Workgroup memory holds anything when a block begins: no zeros, no numbers.

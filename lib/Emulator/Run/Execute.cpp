@@ -249,6 +249,7 @@ Execution execute(const Program &program, const LaunchRequest &request,
   Launch launch(program.tables, request, progress);
   launch.check = options.check;
   launch.withStatistics = options.statistics;
+  launch.withDelays = options.delays;
   launch.entry = program.entry;
   launch.sharedEnd = program.tables.sharedEnd + request.dynamicSharedBytes;
   launch.threadsPerBlock =

@@ -75,6 +75,7 @@ struct Launch {
   BlockGrid grid;
   Check check = Check::None;
   bool withStatistics = false;
+  bool withDelays = false;
   /// Starts a thread: returns when the thread waits or is done.
   void *(*entry)(ThreadState *) = nullptr;
   std::vector<uint8_t> parameters;

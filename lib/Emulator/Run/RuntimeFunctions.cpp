@@ -65,6 +65,10 @@ static uint32_t poll(ThreadState *thread, uint32_t site) {
   return thread->worker->scheduler.poll(*thread, site);
 }
 
+static void delay(ThreadState *thread) {
+  thread->worker->scheduler.delay(*thread);
+}
+
 static void divideFault(ThreadState *thread, uint32_t site, bool isByZero) {
   thread->worker->findings.report(
       *thread, isByZero ? FindingKind::Division : FindingKind::DivisionOverflow,
@@ -152,6 +156,7 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kLogAccess, address(logAccess)},
       {runtime::kGetFrame, address(getFrame)},
       {runtime::kPoll, address(poll)},
+      {runtime::kDelay, address(delay)},
       {runtime::kDivideFault, address(divideFault)},
       {runtime::kFailAssertion, address(failAssertion)},
       {runtime::kTrap, address(trap)},

@@ -35,6 +35,7 @@ void Scheduler::beginBlock() {
   for (ThreadState &thread : block.threads) {
     thread.wait = thread.isAbsent ? Wait::Done : Wait::None;
     thread.hasBegun = false;
+    thread.delay = 0;
     thread.iterations = 0;
     thread.iterationsAllowed = getIterations(thread);
     thread.instructions = 0;
@@ -55,8 +56,12 @@ bool Scheduler::runLanes(unsigned warp) {
     unsigned index = warp * kWarpSize + lane;
     if (index >= threads.size() || threads[index].wait != Wait::None)
       continue;
-    resume(threads[index]);
     hasRun = true;
+    if (threads[index].delay != 0) {
+      --threads[index].delay;
+      continue;
+    }
+    resume(threads[index]);
     if (launch.isOver)
       break;
   }
@@ -103,6 +108,15 @@ uint32_t Scheduler::poll(ThreadState &thread, uint32_t site) {
     return 0;
   thread.iterationsAllowed = getIterations(thread);
   return thread.iterationsAllowed;
+}
+
+/// One of four threads stops; half of these for a turn or two, some for as long
+/// as others take to do all that they do.
+void Scheduler::delay(ThreadState &thread) {
+  constexpr unsigned kMostDoublings = 7;
+  std::mt19937_64 &random = block.random;
+  if (random() % 4 == 0)
+    thread.delay = 1 + random() % (uint64_t(2) << random() % kMostDoublings);
 }
 
 } // namespace mlir::workgroup::emulator

@@ -44,6 +44,8 @@ public:
   /// The thread has made the iterations of loops that it might; returns how
   /// many more it may, or none if it has to end.
   uint32_t poll(ThreadState &thread, uint32_t site);
+  /// Lets the thread stop for a random time, which mostly is none.
+  void delay(ThreadState &thread);
 
 private:
   void resume(ThreadState &thread);

@@ -28,12 +28,35 @@ static bool canMeet(const Operation &a, const Operation &b) {
   return a.warp ? *a.warp == *b.warp : a.site == b.site;
 }
 
+/// The lanes that are with `lane` where it asks for that: those that have come
+/// to the same place while nobody went on from there. Nothing makes lanes come
+/// together, so that by a seed it is any part of them.
+uint32_t WarpMeetings::getConverged(unsigned warp, unsigned lane) {
+  const std::vector<ThreadState> &threads = block.threads;
+  uint32_t site =
+      tables.operations[threads[warp * kWarpSize + lane].operation].site;
+  bool isAnyPart = launch.request.order == Order::Seeded;
+  uint32_t lanes = 1u << lane;
+  for (unsigned other = 0; other < kWarpSize; ++other) {
+    unsigned index = warp * kWarpSize + other;
+    if (other == lane || index >= threads.size() ||
+        threads[index].wait != Wait::Warp ||
+        tables.operations[threads[index].operation].site != site)
+      continue;
+    if (!isAnyPart || block.random() % 2 == 0)
+      lanes |= 1u << other;
+  }
+  return lanes;
+}
+
 /// The lanes that `lane` waits for at a warp operation, itself included, if all
 /// have come; else zero.
 uint32_t WarpMeetings::getGroup(unsigned warp, unsigned lane) {
   const std::vector<ThreadState> &threads = block.threads;
   const ThreadState &self = threads[warp * kWarpSize + lane];
   const Operation &operation = tables.operations[self.operation];
+  if (operation.warp && operation.warp->getKind() == WarpOp::Kind::ActiveMask)
+    return getConverged(warp, lane);
   uint32_t mask = getMask(operation, self) | 1u << lane;
   uint32_t members = 0;
   bool isComplete = true, isWhole = true;

@@ -31,6 +31,7 @@ public:
   bool meet(unsigned warp);
 
 private:
+  uint32_t getConverged(unsigned warp, unsigned lane);
   uint32_t getGroup(unsigned warp, unsigned lane);
   void execute(unsigned warp, uint32_t lanes);
   void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);

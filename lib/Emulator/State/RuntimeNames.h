@@ -48,6 +48,8 @@ inline constexpr char kGetFrame[] = "emulator.get.frame";
 /// `i32 (ptr, i32 site)`: how many iterations of loops the thread may make
 /// until it asks again; none if it has to end.
 inline constexpr char kPoll[] = "emulator.poll";
+/// `void (ptr)`: the thread is to stop for some time.
+inline constexpr char kDelay[] = "emulator.delay";
 /// `void (ptr, i32 site, i1 by zero)`: a division has no result.
 inline constexpr char kDivideFault[] = "emulator.divide.fault";
 /// `void (ptr, i32 site)`.

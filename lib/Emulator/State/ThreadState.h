@@ -125,6 +125,8 @@ struct alignas(64) ThreadState {
   uint32_t lane, warp;
   Wait wait;
   uint32_t hasBegun;
+  /// Turns that the thread is still to let pass.
+  uint32_t delay;
   /// The operation that the thread waits at.
   uint32_t operation;
   /// Iterations of loops that it has made before it may make some more.

@@ -24,6 +24,8 @@ namespace mlir::workgroup::emulator {
 struct InstrumentOptions {
   bool checksRaces = false;
   bool withStatistics = false;
+  /// Threads stop where they order memory.
+  bool withDelays = false;
 };
 
 class EmissionContext {

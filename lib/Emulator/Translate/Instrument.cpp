@@ -15,6 +15,7 @@
 #include "AccessEmitter.h"
 #include "CallEmitter.h"
 #include "Coroutine.h"
+#include "Emulator/State/RuntimeNames.h"
 #include "InstructionFacts.h"
 #include "KernelErrors.h"
 #include "MathEmitter.h"
@@ -33,16 +34,6 @@ namespace mlir::workgroup::emulator {
 // The new function
 //===----------------------------------------------------------------------===//
 
-/// True if the memory at `pointer` is looked at, as that of a tensor map is
-/// not.
-static bool isRead(const Value &pointer) {
-  return any_of(pointer.users(), [](const User *user) {
-    if (isa<PHINode, SelectInst>(user))
-      return false; // whoever takes that for a tensor map looks again
-    return !isa<CallInst>(user) || isa<MemIntrinsic>(user);
-  });
-}
-
 /// Moves the body of a kernel into a function that takes nothing but the
 /// thread. The old function is left with its arguments.
 static Function *moveBody(Function &kernel) {
@@ -56,37 +47,50 @@ static Function *moveBody(Function &kernel) {
   return created;
 }
 
-/// Reads what was an argument of `kernel` from the block of parameters. False
-/// after an error.
-static bool readParameters(EmissionContext &context, Function &kernel) {
+/// Reserves `bytes` in the block of parameters for the next of them; returns
+/// where they are.
+static uint64_t addParameter(KernelTables &tables, uint64_t bytes,
+                             llvm::Align align) {
+  uint64_t offset = alignTo(tables.parameterBytes, align);
+  tables.parameters.push_back({offset, bytes});
+  tables.parameterBytes = offset + bytes;
+  return offset;
+}
+
+/// Reads what was an argument of `kernel` from the block of parameters: a value
+/// where the function begins, what is passed by value into its copy.
+static void readParameters(EmissionContext &context, Function &kernel,
+                           const std::map<unsigned, AllocaInst *> &copies) {
   const DataLayout &layout = context.getLayout();
   KernelTables &tables = context.tables;
-  IRBuilder<> builder(&*context.function.getEntryBlock().getFirstInsertionPt());
+  BasicBlock &entry = context.function.getEntryBlock();
+  IRBuilder<> builder(&*entry.getFirstInsertionPt());
   Value *parameters = context.getThreadField(builder, context.ptr,
                                              offsetof(ThreadState, parameters));
   for (Argument &argument : kernel.args()) {
+    if (auto it = copies.find(argument.getArgNo()); it != copies.end()) {
+      AllocaInst *copy = it->second;
+      tables.areTensorMaps.push_back(false);
+      Type *type = copy->getAllocatedType();
+      uint64_t bytes = layout.getTypeAllocSize(type);
+      uint64_t offset = addParameter(tables, bytes, copy->getAlign());
+      IRBuilder<> behind(copy->getNextNode());
+      behind.CreateMemCpy(
+          copy, copy->getAlign(),
+          behind.CreateConstInBoundsGEP1_64(context.i8, parameters, offset),
+          Align(1), bytes);
+      continue;
+    }
     Type *held = argument.getType();
     bool isTensorMap = argument.hasByValAttr();
     tables.areTensorMaps.push_back(isTensorMap);
-    if (isTensorMap && isRead(argument)) {
-      addError(context.errors, nullptr,
-               "parameter " + std::to_string(argument.getArgNo()) +
-                   " of kernel '" + tables.name +
-                   "' is passed by value in memory, which the emulator does "
-                   "not know");
-      return false;
-    }
-    uint64_t offset =
-        alignTo(tables.parameterBytes, layout.getABITypeAlign(held));
-    uint64_t bytes = layout.getTypeAllocSize(held);
-    tables.parameters.push_back({offset, bytes});
-    tables.parameterBytes = offset + bytes;
+    uint64_t offset = addParameter(tables, layout.getTypeAllocSize(held),
+                                   layout.getABITypeAlign(held));
     Value *value = context.getField(builder, held, parameters, offset);
     argument.replaceAllUsesWith(value);
     if (isTensorMap)
       context.tensorMaps.insert(value);
   }
-  return true;
 }
 
 /// Turns addresses of workgroup memory into offsets in its window.
@@ -151,7 +155,23 @@ private:
 };
 } // namespace
 
+/// True for what threads order memory by, or may wait for each other by.
+static bool isSynchronizing(const Instruction &instruction) {
+  return instruction.isAtomic() || instruction.isVolatile() ||
+         isFence(instruction);
+}
+
+/// Lets the thread stop before `instruction`.
+static void delayBefore(EmissionContext &context, Instruction &instruction) {
+  IRBuilder<> builder(&instruction);
+  context.callRuntime(builder, runtime::kDelay, context.voidType, {});
+  context.addSuspension(*context.setThreadField(
+      builder, offsetof(ThreadState, wait), uint32_t(Wait::None)));
+}
+
 void Instrumenter::rewrite(Instruction &instruction) {
+  if (context.options.withDelays && isSynchronizing(instruction))
+    delayBefore(context, instruction);
   if (auto *load = dyn_cast<LoadInst>(&instruction))
     return accesses.emitLoad(*load);
   if (auto *store = dyn_cast<StoreInst>(&instruction))
@@ -210,8 +230,7 @@ Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
     return nullptr;
   Function *function = kernel.function = moveBody(*original);
   EmissionContext context(*function, facts, options, tables, errors);
-  if (!readParameters(context, *original))
-    return nullptr;
+  readParameters(context, *original, kernel.copies);
   original->eraseFromParent();
   replaceShared(context);
   if (options.withStatistics)

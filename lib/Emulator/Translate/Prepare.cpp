@@ -14,14 +14,15 @@
 #include "Prepare.h"
 #include "KernelErrors.h"
 #include "MemorySpaces.h"
+#include "Target/LLVMPasses.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -64,27 +65,19 @@ static void inlineAll(llvm::Module &module, llvm::Function &kernel) {
   llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
     return &value == &kernel;
   });
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
-  // Of all memory only that which never had an address is looked through:
-  // loads must stay where the program has them.
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
-  // A lane that is masked out makes no access: that takes branches.
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      llvm::ScalarizeMaskedMemIntrinPass()));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.run(module, modules);
+  runLLVMPasses(module, /*machine=*/nullptr, [](llvm::PassBuilder &) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::AlwaysInlinerPass());
+    // Of all memory only that which never had an address is looked through:
+    // loads must stay where the program has them.
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+        llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+    // A lane that is masked out makes no access: that takes branches.
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+        llvm::ScalarizeMaskedMemIntrinPass()));
+    passes.addPass(llvm::GlobalDCEPass());
+    return passes;
+  });
   llvm::removeUnreachableBlocks(kernel);
 }
 
@@ -98,6 +91,45 @@ static void hoistPrivateMemory(llvm::Function &kernel) {
     if (memory && isa<llvm::ConstantInt>(memory->getArraySize()) &&
         memory->getParent() != &entry)
       memory->moveBefore(entry.getFirstInsertionPt());
+  }
+}
+
+/// True if the memory at `pointer` is looked at, as that of a tensor map is
+/// not.
+static bool isAccessed(const llvm::Value &pointer) {
+  return llvm::any_of(pointer.users(), [](const llvm::User *user) {
+    if (isa<llvm::PHINode, llvm::SelectInst>(user))
+      return false; // whoever takes that for a tensor map looks again
+    return !isa<llvm::CallInst>(user) || isa<llvm::MemIntrinsic>(user);
+  });
+}
+
+/// True for a parameter that is a tensor map: one that is used as nothing else
+/// or, of what is not used, has the type that this project gives them.
+static bool isTensorMap(const llvm::Argument &argument) {
+  constexpr unsigned kWords = 16;
+  auto *array = dyn_cast<llvm::ArrayType>(argument.getParamByValType());
+  bool isOfWords = array && array->getNumElements() == kWords &&
+                   array->getElementType()->isIntegerTy(64);
+  return argument.use_empty() ? isOfWords : !isAccessed(argument);
+}
+
+/// Puts what is passed by value into private memory, as each thread may write
+/// to its own.
+static void copyParameters(PreparedKernel &kernel) {
+  const llvm::DataLayout &layout = kernel.module->getDataLayout();
+  llvm::BasicBlock &entry = kernel.function->getEntryBlock();
+  for (llvm::Argument &argument : kernel.function->args()) {
+    if (!argument.hasByValAttr() || isTensorMap(argument))
+      continue;
+    llvm::IRBuilder<> builder(&*entry.getFirstInsertionPt());
+    llvm::Type *type = argument.getParamByValType();
+    llvm::AllocaInst *copy = builder.CreateAlloca(type);
+    copy->setAlignment(
+        argument.getParamAlign().value_or(layout.getABITypeAlign(type)));
+    kernel.copies[argument.getArgNo()] = copy;
+    argument.replaceAllUsesWith(
+        builder.CreateAddrSpaceCast(copy, argument.getType()));
   }
 }
 
@@ -192,7 +224,8 @@ PreparedKernel prepareKernel(llvm::LLVMContext &context,
   if (!checkCalls(*kernel, errors) || !checkVariables(*module, errors))
     return {};
   hoistPrivateMemory(*kernel);
-  PreparedKernel prepared{std::move(module), kernel, {}};
+  PreparedKernel prepared{std::move(module), kernel, {}, {}};
+  copyParameters(prepared);
   for (llvm::Instruction &instruction : llvm::instructions(*kernel))
     prepared.instructions.push_back(&instruction);
   return prepared;

@@ -15,7 +15,9 @@
 #define WORKGROUP_LIB_EMULATOR_TRANSLATE_PREPARE_H
 
 #include "workgroup/Emulator/Emulator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include <map>
 
 namespace mlir::workgroup::emulator {
 
@@ -25,6 +27,9 @@ struct PreparedKernel {
   llvm::Function *function = nullptr;
   /// The instructions in order: the same for the same bitcode and options.
   std::vector<llvm::Instruction *> instructions;
+  /// The private memory that stands for each parameter that is passed by value,
+  /// by its number, but for tensor maps. It is yet to be filled.
+  std::map<unsigned, llvm::AllocaInst *> copies;
 };
 
 /// Reads `bitcode` and reduces it to kernel `name` with everything inlined into

@@ -15,10 +15,10 @@
 #include "Emulator/Math/MathLibrary.h"
 #include "Emulator/State/ThreadState.h"
 #include "KernelErrors.h"
+#include "Target/LLVMPasses.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Coroutines/CoroCleanup.h"
@@ -82,25 +82,16 @@ static ModulePassManager makeLightPipeline() {
 
 static void optimizeForHost(Module &module, TargetMachine &machine,
                             bool isHuge) {
-  PassBuilder builder(&machine);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.registerCGSCCOptimizerLateEPCallback([&](CGSCCPassManager &passes,
-                                                   OptimizationLevel) {
-    passes.addPass(CoroSplitPass(std::function<bool(Instruction &)>(isCheap),
-                                 /*OptimizeFrame=*/true));
+  runLLVMPasses(module, &machine, [&](PassBuilder &builder) {
+    if (isHuge)
+      return makeLightPipeline();
+    builder.registerCGSCCOptimizerLateEPCallback([](CGSCCPassManager &passes,
+                                                    OptimizationLevel) {
+      passes.addPass(CoroSplitPass(std::function<bool(Instruction &)>(isCheap),
+                                   /*OptimizeFrame=*/true));
+    });
+    return builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
   });
-  ModulePassManager passes =
-      isHuge ? makeLightPipeline()
-             : builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
-  passes.run(module, modules);
 }
 
 static void insertBarriers(PreparedKernel &kernel,

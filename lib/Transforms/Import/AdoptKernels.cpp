@@ -54,7 +54,7 @@ static SmallVector<LLVM::LLVMFuncOp> collectKernels(Operation *parent) {
 static LogicalResult checkMachine(ModuleOp module) {
   auto triple = module->getAttrOfType<StringAttr>(
       LLVM::LLVMDialect::getTargetTripleAttrName());
-  if (!triple ||
+  if (!triple || triple.getValue().empty() ||
       llvm::Triple(triple.getValue()).getArch() == llvm::Triple::nvptx64)
     return success();
   return module.emitOpError("has kernels of LLVM for ")

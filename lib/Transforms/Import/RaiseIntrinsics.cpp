@@ -8,6 +8,7 @@
 
 #include "RaiseIntrinsics.h"
 #include "RaiseAtomics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -27,6 +28,7 @@ struct IntrinsicCall {
   size_t count() { return op.getArgs().size(); }
 
   bool raiseBarrier();
+  bool raiseReduction();
   bool raiseFence();
   bool raiseShuffle();
   bool raiseVote();
@@ -53,6 +55,29 @@ bool IntrinsicCall::raiseBarrier() {
   rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(
       op, TypeRange(), number, isOfSome ? get(1) : Value(),
       NVVM::BarrierReductionAttr(), Value());
+  return true;
+}
+
+/// A barrier with a reduction: NVVM has its predicate and its result as numbers
+/// of 32 bits, and none of another number than zero.
+bool IntrinsicCall::raiseReduction() {
+  if (!name.consume_front("barrier.cta.red.") ||
+      !name.consume_back(".aligned.all") || count() != 2)
+    return false;
+  auto kind = NVVM::symbolizeBarrierReduction(name);
+  if (!kind || !matchPattern(get(0), m_Zero()))
+    return false;
+  Location loc = op.getLoc();
+  Type i32 = rewriter.getI32Type(), wanted = op->getResultTypes().front();
+  Value predicate = arith::ExtUIOp::create(rewriter, loc, i32, get(1));
+  Value result =
+      NVVM::BarrierOp::create(
+          rewriter, loc, TypeRange(i32), Value(), Value(),
+          NVVM::BarrierReductionAttr::get(op.getContext(), *kind), predicate)
+          .getRes();
+  if (wanted != i32) // a truth
+    result = arith::TruncIOp::create(rewriter, loc, wanted, result);
+  rewriter.replaceOp(op, result);
   return true;
 }
 
@@ -138,9 +163,9 @@ void raiseIntrinsics(Region &region, RewriterBase &rewriter) {
       continue;
     using Raise = bool (IntrinsicCall::*)();
     for (Raise raise :
-         {&IntrinsicCall::raiseBarrier, &IntrinsicCall::raiseFence,
-          &IntrinsicCall::raiseShuffle, &IntrinsicCall::raiseVote,
-          &IntrinsicCall::raiseCopy}) {
+         {&IntrinsicCall::raiseBarrier, &IntrinsicCall::raiseReduction,
+          &IntrinsicCall::raiseFence, &IntrinsicCall::raiseShuffle,
+          &IntrinsicCall::raiseVote, &IntrinsicCall::raiseCopy}) {
       IntrinsicCall call{op, name, rewriter};
       if ((call.*raise)())
         break;

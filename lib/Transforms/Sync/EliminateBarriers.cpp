@@ -145,7 +145,10 @@ void BarrierEliminator::eliminate() {
   Needed needed = choose(block, hazards, warp);
   SmallVector<Operation *> others;
   kernel.getScope()->walk([&](Operation *op) {
-    if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&
+    bool isBarrier =
+        isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op));
+    // A barrier with a reduction is there for its result as well.
+    if (isBarrier && op->getNumResults() == 0 &&
         !needed.asTheyAre.contains(op) && !program.getStartOfCall(op))
       others.push_back(op);
   });

@@ -47,7 +47,8 @@ class Argument(NamedTuple):
     Extents, strides and offset count elements and are None where only the launch knows them;
     ``alignment`` is what the code relies on, in bytes. An argument with a ``tensor_map`` takes an
     array, of which the map is made at the launch. One that is a pointer takes an array of any type
-    and shape.
+    and shape. A structure that is passed by value, with ``element_type`` ``bytes<N>``, takes its N
+    bytes: ``bytes``, or an array or a record of NumPy that has as many.
     """
 
     type: str
@@ -63,6 +64,17 @@ class Argument(NamedTuple):
     def is_pointer(self) -> bool:
         """Whether it is a pointer of LLVM, which tells nothing of what it points to."""
         return self.type.startswith("!llvm.ptr")
+
+    @property
+    def is_structure(self) -> bool:
+        """Whether it is a structure of LLVM, or an array, that is passed by value."""
+        return self.type.startswith(("!llvm.struct", "!llvm.array"))
+
+    @property
+    def structure_bytes(self) -> int | None:
+        """The bytes of a structure that is passed by value; None of others, and of pointers."""
+        name = self.element_type
+        return int(name[6:-1]) if name.startswith("bytes<") else None
 
 
 @counterpart("Part")

@@ -89,6 +89,8 @@ def _convert(argument: Argument, value: Any, index: int, stream: int | None) -> 
         return convert_array(argument, value, index, stream)
     if argument.is_pointer:
         return _convert_pointee(argument, value, index, stream)
+    if argument.is_structure:
+        return _convert_structure(argument, value, index)
     return _convert_number(argument, value, index)
 
 
@@ -253,6 +255,30 @@ def _convert_pointee(argument: Argument, value: Any, index: int, stream: int | N
         raise LayoutError(f"{message}pass a contiguous copy", index)
     element = argument._replace(element_type=name_element(array.dtype))
     return Value(element, array, given=value)
+
+
+def _convert_structure(argument: Argument, value: Any, index: int) -> Value:
+    """Return the bytes of what is passed by value. Raises KindError."""
+    size = argument.structure_bytes
+    if size is None:
+        message = (
+            f"error: argument {index} is passed by value as {argument.type}, with a pointer in it, "
+            "and an array cannot be given inside of a structure: let the kernel take the pointer "
+            "as an argument of its own"
+        )
+        raise KindError(message, index)
+    try:
+        data = bytes(value) if isinstance(value, (bytes, bytearray)) else value.tobytes()
+    except AttributeError:
+        data = None
+    if data is None or len(data) != size:
+        given = describe_value(value) if data is None else f"{len(data)} bytes"
+        message = (
+            f"error: argument {index} is passed by value as {argument.type}, which has {size} "
+            f"bytes, but {given} is given: pass bytes, or an array or a record of NumPy of as many"
+        )
+        raise KindError(message, index)
+    return Value(argument, None, data, given=value)
 
 
 def check_operand(value: Value, index: int) -> None:

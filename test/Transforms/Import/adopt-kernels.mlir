@@ -118,6 +118,34 @@ gpu.module @given {
 
 // -----
 
+// Barriers that count, and tell all threads what they found.
+// CHECK-LABEL: gpu.func @reductions
+// CHECK:       %[[A:.*]] = arith.extui %{{.*}} : i1 to i32
+// CHECK:       %[[COUNT:.*]] = nvvm.barrier #nvvm.reduction<popc> %[[A]] -> i32
+// CHECK:       %[[B:.*]] = arith.extui %{{.*}} : i1 to i32
+// CHECK:       %[[ALL:.*]] = nvvm.barrier #nvvm.reduction<and> %[[B]] -> i32
+// CHECK:       arith.trunci %[[ALL]] : i32 to i1
+// CHECK:       llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.aligned.count"
+// CHECK:       llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.all"
+gpu.module @given {
+  llvm.func @reductions(%p: !llvm.ptr, %i: i1) attributes {nvvm.kernel} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %threads = llvm.mlir.constant(64 : i32) : i32
+    %a = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.popc.aligned.all"(%zero, %i) : (i32, i1) -> i32
+    %b = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.and.aligned.all"(%zero, %i) : (i32, i1) -> i1
+    %c = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.aligned.count"(%one, %threads, %i) : (i32, i32, i1) -> i1
+    %d = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.all"(%one, %i) : (i32, i1) -> i1
+    llvm.store %a, %p : i32, !llvm.ptr
+    llvm.store %b, %p : i1, !llvm.ptr
+    llvm.store %c, %p : i1, !llvm.ptr
+    llvm.store %d, %p : i1, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
 // Without kernels of LLVM nothing is changed, whatever the module is for.
 // CHECK-LABEL: module attributes {llvm.target_triple = "x86_64-pc-linux-gnu"}
 // CHECK:       llvm.func @host

@@ -329,7 +329,7 @@ def test_kernels_for_other_machines_are_refused() -> None:
     ("line", "message"),
     [
         ("%x = call i32 @llvm.nvvm.read.ptx.sreg.envreg3()", "special register '%envreg3'"),
-        ('%x = call i32 asm "mov.u32 $0, %laneid;", "=r"()', "inline assembly"),
+        ('%x = call i32 asm "popc.b32 $0, 7;", "=r"()', "inline assembly"),
         ("%f = inttoptr i64 %n to ptr\n  call void %f()\n  %x = add i32 0, 0", "by its address"),
     ],
 )

@@ -28,6 +28,7 @@ POINTER_BYTES = 8
 
 _BITS = re.compile(r"(?:[su]?i|b?f|tf)(?P<bits>\d+)(?:E\d+M\d+\w*)?")
 _VECTOR = re.compile(r"vector<(?P<extents>(?:\d+x)+)(?P<element>\w+)>")
+_STRUCTURE = re.compile(r"bytes<(?P<bytes>\d+)>")
 _COMPLEX = re.compile(r"complex<(?P<element>\w+)>")
 
 
@@ -37,6 +38,8 @@ def number_bytes(element_type: str) -> int | None:
         return POINTER_BYTES
     if element_type == "tf32":
         return 4
+    if match := _STRUCTURE.fullmatch(element_type):
+        return int(match["bytes"])
     if match := _BITS.fullmatch(element_type):
         return _power_of_two((int(match["bits"]) + 7) // 8)
     if match := _COMPLEX.fullmatch(element_type):
