@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .records.signature import Argument, Entry, Parameter, Part, TensorMap
     from .report.explaining import Explanation, explain
     from .runtime.emulator import Options
+    from .runtime.exploring import Exploration, Search, Trial
     from .runtime.host.plan import Plan
     from .system.assembler import Resources
     from .system.toolchain import plugin_path
@@ -81,6 +82,7 @@ __all__ = [
     "Entry",
     "Error",
     "Explanation",
+    "Exploration",
     "Finding",
     "Fix",
     "InternalError",
@@ -102,6 +104,7 @@ __all__ = [
     "Report",
     "ResourceError",
     "Resources",
+    "Search",
     "ShapeError",
     "Snapshot",
     "Statistics",
@@ -112,6 +115,7 @@ __all__ = [
     "TensorMap",
     "Thread",
     "ToolError",
+    "Trial",
     "UnverifiedWarning",
     "UsageError",
     "WorkgroupMemory",
@@ -200,6 +204,11 @@ _MODULES = {
     ),
     "report.explaining": ("Explanation", "explain"),
     "runtime.emulator": ("Options",),
+    "runtime.exploring": (
+        "Exploration",
+        "Search",
+        "Trial",
+    ),
     "runtime.host.plan": ("Plan",),
     "system.assembler": ("Resources",),
     "system.toolchain": ("plugin_path",),

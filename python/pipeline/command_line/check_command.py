@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
+from ..compiling.launches import explore_entry, explore_kernel
 from ..errors import CheckError, Error, UsageError
-from ..records.findings import Report, to_json
-from ..runtime.emulator import Options
+from ..program.names import find_kernel, readable_name
+from ..runtime.exploring import Search
 from ..runtime.random_values import make_random
-from .run_command import find_kernel, launch_sizes, readable_name, summarize
+from .run_command import launch_sizes, summarize
 from .values import read_values
 
 if TYPE_CHECKING:
@@ -20,15 +21,13 @@ if TYPE_CHECKING:
 
     from ..compiling.checking import KernelVerdict, SyncReport, Verdict
     from ..compiling.request import Sync
-    from ..program.module import Kernel, Module
-
-# In which order threads were run, and what was seen.
-_Run = tuple[str, Report]
+    from ..program.module import Module
+    from ..runtime.exploring import Exploration
 
 SEED = 0
-_ORDERS: tuple[Literal["forward", "reverse"], ...] = ("forward", "reverse")
 # For what has no random values.
 REMEDY = "try the program on some by `python -m pipeline run` with --arg and --check races"
+_SEARCH = ("budget", "launches", "quiet", "seed")
 
 
 def run(
@@ -40,72 +39,82 @@ def run(
 
     With a schedule from a file, what loops hand on to each other has to stay where it is, too.
     """
+    search = _read_search(options)
     static = check()
-    sync: Sync = "insert" if static.has_inserted_barriers else "keep"
+    dynamic: list[Exploration] | None = None
     try:
-        dynamic = _run_all(compile_module(sync), options) if options.dynamic else None
+        if options.dynamic:
+            dynamic = _run_all(compile_module(static.sync), options, search)
     except Error:
         _tell(options, static, None)  # what is known all the same
         raise
     _tell(options, static, dynamic)
     is_given = options.schedule not in (None, "auto", "none")
-    is_clean = static.is_safe and not any(report.errors for _, report in dynamic or ())
+    is_clean = static.is_safe and not any(exploration.findings for exploration in dynamic or ())
     is_clean &= static.agrees or not is_given
     return 0 if is_clean else CheckError.exit_code
 
 
-def _tell(options: argparse.Namespace, static: SyncReport, dynamic: Sequence[_Run] | None) -> None:
+def _read_search(options: argparse.Namespace) -> Search:
+    given = {name: getattr(options, name) for name in _SEARCH if getattr(options, name) is not None}
+    if given and options.orders != "until-quiet":
+        raise UsageError(f"error: --{next(iter(given))} is for --orders until-quiet")
+    if options.orders != "both" and not options.dynamic:
+        raise UsageError("error: --orders is for --dynamic, which runs the program")
+    return Search(options.orders, **given)
+
+
+def _tell(
+    options: argparse.Namespace, static: SyncReport, dynamic: Sequence[Exploration] | None
+) -> None:
     if options.format != "json":
         return _print(static, dynamic or ())
     report = static.to_json()
     if dynamic is not None:
         for kernel, described in zip(static.kernels, report["kernels"], strict=True):
             described["dynamic_verdict"] = _decide(kernel, dynamic)
-        report["launches"] = [{"order": order, **to_json(item)} for order, item in dynamic]
+        explored = [exploration.to_json() for exploration in dynamic]
+        report["launches"] = [launch for item in explored for launch in item.pop("launches")]
+        if options.orders != "both":
+            report["explorations"] = explored
     print(json.dumps(report), flush=True)
     return None
 
 
-def _run_all(module: Module, options: argparse.Namespace) -> list[_Run]:
-    """Run one kernel, or all functions that launch some, in two orders of threads."""
+def _run_all(module: Module, options: argparse.Namespace, search: Search) -> list[Exploration]:
+    """Run one kernel, or all functions that launch some, in several orders of threads."""
     if options.kernel is None and module.entries:
         if options.arg:
             raise UsageError("error: --arg is for one kernel: give --kernel")
-        return _run_entries(module)
+        return _run_entries(module, search)
     if options.kernel is None and len(module.kernels) > 1:
         known = ", ".join(readable_name(name) for name in module.kernels)
         raise UsageError(f"error: --dynamic runs one of several kernels: give --kernel, of {known}")
     name = options.kernel or next(iter(module.kernels))
-    return _run_kernel(find_kernel(module, name), options)
+    kernel = module.kernels[find_kernel(list(module.kernels), name)]
+    seed = SEED if options.random is None else options.random
+
+    def values() -> Sequence[Any]:
+        return read_values(kernel.arguments, options.arg, seed)
+
+    return [explore_kernel(kernel, values, launch_sizes(options), search)]
 
 
-def _run_kernel(kernel: Kernel, options: argparse.Namespace) -> list[_Run]:
-    runs: list[_Run] = []
-    for order in _ORDERS:
-        seed = SEED if options.random is None else options.random
-        values = read_values(kernel.arguments, options.arg, seed)
-        emulation = Options(check="races", order=order)
-        runs.append((order, kernel.emulate(*values, **launch_sizes(options), options=emulation)))
-    return runs
-
-
-def _run_entries(module: Module) -> list[_Run]:
+def _run_entries(module: Module, search: Search) -> list[Exploration]:
     import numpy as np
 
-    runs: list[_Run] = []
-    for name in module.entries:
-        for order in _ORDERS:
-            random = np.random.default_rng(SEED)
-            arguments = module.entry(name).arguments
-            values = [make_random(item, random, remedy=REMEDY) for item in arguments]
-            emulation = Options(check="races", order=order)
-            with redirect_stdout(sys.stderr):  # what the program prints on the host
-                reports = module.emulate(*values, entry=name, options=emulation)
-            runs += ((order, report) for report in reports)
-    return runs
+    def values(name: str) -> Sequence[Any]:
+        random = np.random.default_rng(SEED)
+        arguments = module.entry(name).arguments
+        return [make_random(item, random, remedy=REMEDY) for item in arguments]
+
+    return [
+        explore_entry(module, name, functools.partial(values, name), search, sys.stderr)
+        for name in module.entries
+    ]
 
 
-def _decide(kernel: KernelVerdict, dynamic: Sequence[_Run]) -> Verdict:
+def _decide(kernel: KernelVerdict, dynamic: Sequence[Exploration]) -> Verdict:
     """Return what is known after the runs: a race of accesses that it is undecided of is one."""
     if kernel.verdict != "MAYBE":
         return kernel.verdict
@@ -117,14 +126,14 @@ def _decide(kernel: KernelVerdict, dynamic: Sequence[_Run]) -> Verdict:
     }
     races = any(
         finding.kind.startswith("race.") and access.location in undecided
-        for _, report in dynamic
-        for finding in report.errors
+        for exploration in dynamic
+        for finding in exploration.findings
         for access in finding.accesses
     )
     return "RACE" if races else "MAYBE"
 
 
-def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
+def _print(static: SyncReport, dynamic: Sequence[Exploration]) -> None:
     if static.rendered:
         print(static.rendered, file=sys.stderr)
     for kernel in static.kernels:
@@ -132,13 +141,8 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
         print(f"{readable_name(kernel.name)}: {kernel.verdict}{provided}")
     for distribution in static.distributions:
         print(distribution)
-    told: set[str] = set()
-    for order, report in dynamic:
-        # Mostly the same is found in both orders.
-        if report.rendered and report.rendered not in told:
-            print(report.rendered, file=sys.stderr)
-            told.add(report.rendered)
-        print(f"{summarize(report)} (threads {order})")
+    for exploration in dynamic:
+        _print_launches(exploration)
     for kernel in static.kernels:
         if dynamic and kernel.verdict == "MAYBE":
             races = _decide(kernel, dynamic) == "RACE"
@@ -147,3 +151,19 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
                 if races
                 else f"{readable_name(kernel.name)}: MAYBE, but no race was found on these launches"
             )
+
+
+def _print_launches(exploration: Exploration) -> None:
+    told: set[str] = set()
+    searches = exploration.search.orders == "until-quiet"
+    for trial in exploration.trials:
+        if searches and not trial.is_new:
+            continue
+        for report in trial.reports:
+            # Mostly the same is found in all orders.
+            if report.rendered and report.rendered not in told:
+                print(report.rendered, file=sys.stderr)
+                told.add(report.rendered)
+            print(f"{summarize(report)} (threads {trial.order})")
+    if searches:
+        print(exploration.describe())

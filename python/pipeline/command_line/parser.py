@@ -242,6 +242,11 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         help="when the bytes of asynchronous copies arrive",
     )
     parser.add_argument(
+        "--delays",
+        action="store_true",
+        help="let threads stop for random times, by the seed, where they order memory",
+    )
+    parser.add_argument(
         "--step-limit",
         type=int,
         default=STEP_LIMIT,
@@ -310,3 +315,29 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     )
     _add_values(parser)
     _add_sizes(parser, ", of the kernel or of all")
+    _add_search(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--orders",
+        metavar="both|until-quiet",
+        default="both",
+        help="of threads and blocks, with --dynamic: forward and reverse, or also by seeds, with "
+        "delays where threads order memory, until they bring nothing new (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget", type=float, metavar="SECONDS", help="of until-quiet, at most (default: 60)"
+    )
+    parser.add_argument(
+        "--launches", type=int, metavar="N", help="orders of until-quiet, at most (default: 1000)"
+    )
+    parser.add_argument(
+        "--quiet",
+        type=int,
+        metavar="N",
+        help="orders that bring nothing new, after which it is quiet (default: 16)",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="the first seed of until-quiet (default: 0)"
+    )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CheckError, UsageError
 from ..program.calling import runs_on_gpu
+from ..program.names import find_kernel, readable_name
 from ..records.findings import Report, Statistics, to_json
 from ..runtime.emulator import Check, Options, check_trust, load_emulator
 from ..system.files import write_file
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     callee = (
         module.entry(options.entry)
         if options.kernel is None
-        else find_kernel(module, options.kernel)
+        else _find_kernel(module, options.kernel)
     )
     values = read_values(callee.arguments, options.arg, options.random)
     before = _copies(values)
@@ -65,7 +66,7 @@ def _emulate(
     if options.kernel is None:
         outcome = module.execute(*values, entry=options.entry, options=emulation)
         return outcome.reports, outcome.results
-    kernel = find_kernel(module, options.kernel)
+    kernel = _find_kernel(module, options.kernel)
     return (kernel.emulate(*values, **launch_sizes(options), options=emulation),), ()
 
 
@@ -73,36 +74,15 @@ def _run_on_gpu(
     module: Module, values: Sequence[Any], options: argparse.Namespace
 ) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
     if options.kernel is not None:
-        kernel = find_kernel(module, options.kernel)
+        kernel = _find_kernel(module, options.kernel)
         kernel.run(*values, **launch_sizes(options), backend="cuda", device=options.device)
         return (), ()
     results = module.run(*values, entry=options.entry, backend="cuda", device=options.device)
     return (), results if isinstance(results, tuple) else () if results is None else (results,)
 
 
-def find_kernel(module: Module, name: str) -> Kernel:
-    """Return the kernel of this name. Raises UsageError if there is none."""
-    if name in module.kernels:
-        return module.kernels[name]
-    # A bundle is run without the native extension.
-    symbols = [symbol for symbol in module.kernels if symbol.startswith("_Z")]
-    if symbols:
-        from .. import _native
-
-        symbols = [symbol for symbol in symbols if _native.is_called(symbol, name)]
-    if len(symbols) == 1:
-        return module.kernels[symbols[0]]
-    known = ", ".join(readable_name(symbol) for symbol in module.kernels)
-    raise UsageError(f"error: there is no kernel '{name}'; there are {known}")
-
-
-def readable_name(symbol: str) -> str:
-    """Return the name that the author of a kernel knows it by."""
-    if not symbol.startswith("_Z"):
-        return symbol
-    from .. import _native
-
-    return _native.readable_name(symbol)
+def _find_kernel(module: Module, name: str) -> Kernel:
+    return module.kernels[find_kernel(list(module.kernels), name)]
 
 
 def read_launch(options: argparse.Namespace) -> dict[str, Any]:
@@ -145,6 +125,7 @@ def _options(options: argparse.Namespace) -> Options:
         check=check,
         order=_seed_or_name(options.order),
         async_mode=_seed_or_name(options.async_mode),
+        delays=options.delays,
         step_limit=options.step_limit,
         workers=options.workers,
         blocks=options.blocks,

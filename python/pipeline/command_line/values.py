@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..records.scalars import describe_value, numpy_dtype
+from ..records.scalars import describe_numbers, describe_value, numpy_dtype, pack_number
 from ..runtime.random_values import make_elements, make_random
 
 if TYPE_CHECKING:
@@ -96,6 +96,20 @@ def _make_shaped(shaped: re.Match[str], random: np.random.Generator) -> Any:
     try:
         if shaped["value"] is None:
             return make_elements(shape, dtype, random)
-        return np.full(shape, float(shaped["value"])).astype(dtype)
+        number = _read_number(shaped["value"])
+        data = pack_number(shaped["type"], number)
+        if data is None:
+            holds = describe_numbers(shaped["type"])
+            raise ValueError(f"{number} does not fit {shaped['type']} ({holds})")
+        return np.full(shape, np.frombuffer(data, dtype)[0])
     except (ValueError, MemoryError, OverflowError) as error:
         raise UsageError(f"error: --arg {shaped[0]}: {error}") from error
+
+
+def _read_number(text: str) -> int | float:
+    """Return a number: a whole one exactly, which no float would be beyond 53 bits."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        return int(number) if number.is_integer() else number

@@ -54,6 +54,7 @@ class Kernel(KernelRecord):
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
         seed: int = 0,
+        delays: bool = False,
         step_limit: int = STEP_LIMIT,
         workers: int = 0,
         blocks: int = 0,
@@ -82,6 +83,8 @@ class Kernel(KernelRecord):
             seed. A kernel without races computes the same in all of them.
         async_mode: when the bytes of asynchronous copies arrive: ``on_wait``, ``eager``,
             ``seeded``, or the seed.
+        delays: let threads stop for random times, by the seed, at atomic operations, volatile
+            accesses and fences: what happens while another thread holds a lock is then seen.
         step_limit: loop iterations after which a thread counts as stuck; 0 is no limit.
         workers: threads of the host to use; 0 is one per core.
         blocks: run only as many blocks, chosen by `seed`; 0 is all.
@@ -98,6 +101,7 @@ class Kernel(KernelRecord):
             order=order,
             async_mode=async_mode,
             seed=seed,
+            delays=delays,
             step_limit=step_limit,
             workers=workers,
             blocks=blocks,
@@ -279,6 +283,7 @@ class Module:
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
         seed: int = 0,
+        delays: bool = False,
         step_limit: int = STEP_LIMIT,
         workers: int = 0,
     ) -> Any:
@@ -302,6 +307,7 @@ class Module:
             order=order,
             async_mode=async_mode,
             seed=seed,
+            delays=delays,
             step_limit=step_limit,
             workers=workers,
         )

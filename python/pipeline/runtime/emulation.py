@@ -18,8 +18,9 @@ class Emulation:
     """The kernels of a module for the emulator, which translates them when they are first run.
 
     ``lock`` is held while one is translated or runs. ``translated`` has those that have been, by
-    name, check, and whether statistics are made. ``made_by_llvm`` is the version of LLVM that wrote
-    the bitcode of a bundle; empty if that was done here. There may be no bitcode then.
+    name, check, whether statistics are made, and whether threads stop for random times.
+    ``made_by_llvm`` is the version of LLVM that wrote the bitcode of a bundle; empty if that was
+    done here. There may be no bitcode then.
     """
 
     bitcode: bytes
@@ -30,7 +31,9 @@ class Emulation:
     needs_distinct_arguments: bool
     made_by_llvm: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
-    translated: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
+    translated: dict[tuple[str, str, bool, bool], _native.EmulatedKernel] = field(
+        default_factory=dict
+    )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what kernels are translated from."""

@@ -61,16 +61,21 @@ _ERRORS: dict[str, type[CheckError]] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run a launch; see ``Kernel.run``."""
+    """How to run a launch; see ``Kernel.run``.
+
+    ``fixes``: look for barriers that would mend races, and try them.
+    """
 
     check: Check = "none"
     order: Order | int = "forward"
     async_mode: AsyncMode | int = "on_wait"
     seed: int = 0
+    delays: bool = False
     step_limit: int = STEP_LIMIT
     workers: int = 0
     blocks: int = 0
     statistics: bool = False
+    fixes: bool = True
 
     def __post_init__(self) -> None:
         """Raise UsageError for a value that makes no sense."""
@@ -90,8 +95,9 @@ class Options:
         if len(self.seeds) > 1:
             shown = sorted(self.seeds)
             raise UsageError(f"error: a launch has one seed, but there are {shown}")
-        if not isinstance(self.statistics, bool):
-            raise UsageError.of_option("statistics", "must be True or False")
+        for name in ("statistics", "delays", "fixes"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError.of_option(name, "must be True or False")
         if self.statistics and self.check != "none":
             reason = (
                 "exclude each other: statistics are of the optimised kernel, checks of the program "
@@ -224,7 +230,7 @@ def launch(prepared: Prepared) -> Report:
 
 def translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
     """Make a kernel ready to run, if it is not. Raises CompileError if it cannot be emulated."""
-    key = (name, options.check, options.statistics)
+    key = (name, options.check, options.statistics, options.delays)
     if key not in emulation.translated:
         emulation.translated[key] = _translate(emulation, name, options)
     return emulation.translated[key]
@@ -236,6 +242,7 @@ def _translate(emulation: Emulation, name: str, options: Options) -> _native.Emu
     native_options = _native.EmulatorOptions()
     native_options.check = _native.Check[options.check.upper()]
     native_options.statistics = options.statistics
+    native_options.delays = options.delays
     native_options.chip = emulation.chip
     result = _native.emulate(
         emulation.bitcode,
@@ -281,6 +288,7 @@ def _make_request(
     request.step_limit = options.step_limit
     request.workers = options.workers
     request.block_limit = options.blocks
+    request.find_fixes = options.fixes
     views = {
         index: _view(value.view, value, index)
         for index, value in enumerate(values)
