@@ -21,6 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 VENV = ROOT / ".venv"
 SHELL = ("bash", "-euo", "pipefail", "-c")
+TYPED = "<!-- typed -->\n"
+"""Stands before blocks that are run, in pages that have others."""
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 
@@ -51,7 +53,8 @@ def read_examples(page: Path) -> Iterator[Example]:
     text = page.read_text(encoding="utf-8")
     blocks = list(FENCE.finditer(text))
     for number, match in enumerate(blocks):
-        if match[1] not in ("sh", "python"):
+        is_meant = TYPED not in text or text.endswith(TYPED, 0, match.start())
+        if match[1] not in ("sh", "python") or not is_meant:
             continue
         follows = blocks[number + 1] if number + 1 < len(blocks) else None
         printed = follows[2] if follows and follows[1] == "text" else ""

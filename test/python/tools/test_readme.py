@@ -14,7 +14,10 @@ from support import typed_commands
 from support.typed_commands import ROOT, Example
 
 README = ROOT / "README.md"
-PAGES = (README, *(ROOT / "docs" / f"{name}.md" for name in ("command-line", "pass-table")))
+PAGES = (
+    README,
+    *(ROOT / "docs" / f"{name}.md" for name in ("command-line", "pass-table", "bundle", "torch")),
+)
 SET_UP = ("./tools/demo", "./tools/test")
 """What CI runs before and around these tests."""
 LONGEST_LINE = 120
