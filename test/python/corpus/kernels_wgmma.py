@@ -338,7 +338,7 @@ def product_case(product: Product) -> Case:
         if product.saturates:
             c += (2**31 - 2**17) * rng.choice([-1, 1], c.shape)
         sign = -1 if product.a.negated != product.b.negated else 1
-        result = c if product.reads_d else np.zeros_like(c)
+        result: np.ndarray[Any, Any] = c if product.reads_d else np.zeros_like(c)
         for step in range(product.steps):
             part = slice(step * product.k, (step + 1) * product.k)
             result = result + sign * (a[:, part] @ b[:, part].T)

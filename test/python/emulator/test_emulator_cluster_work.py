@@ -24,7 +24,7 @@ in_all_orders = pytest.mark.parametrize(
 )
 
 
-def by_case(cases: tuple[Case, ...]) -> Any:
+def by_case(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
 
 

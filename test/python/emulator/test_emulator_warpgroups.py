@@ -21,7 +21,7 @@ ORDERS: tuple[dict[str, Any], ...] = (
 )
 
 
-def by_case(cases: tuple[Case, ...]) -> Any:
+def by_case(cases: tuple[Case, ...]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
 
 

@@ -76,7 +76,7 @@ def test_numbers(name: str) -> None:
 
 
 VERDICTS = {"add": "SAFE", "halves": "UNFIXABLE"}
-GRIDS = {
+GRIDS: dict[str, int | tuple[int, int]] = {
     "add": 4,
     "softmax": 3,
     "matmul": (2, 2),
