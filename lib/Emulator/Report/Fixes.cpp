@@ -233,10 +233,18 @@ void FixSearch::run() {
   }
 }
 
+/// True if a barrier of the block orders both sides of a finding.
+static bool isOfOneBlock(const FindingRecord &finding) {
+  return llvm::all_equal(
+      llvm::map_range(finding.accesses, [](const AccessRecord &access) {
+        return access.thread.block;
+      }));
+}
+
 void findFixes(std::vector<Described> &findings, FixContext context) {
   llvm::SmallVector<Described *> races;
   for (Described &finding : findings)
-    if (mayBarrierOrder(finding.key.kind))
+    if (mayBarrierOrder(finding.key.kind) && isOfOneBlock(finding.record))
       races.push_back(&finding);
     else
       context.otherKinds.insert(finding.key.kind);

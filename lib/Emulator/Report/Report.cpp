@@ -173,7 +173,8 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
     return;
   AccessRecord &place = record.accesses.back();
   place.bytes = 0;
-  place.verb = getDeed(key.kind);
+  if (!tables.sites[key.site].isProduct)
+    place.verb = getDeed(key.kind);
 }
 
 /// Tells of the places that an access stands for besides its own.
@@ -229,6 +230,12 @@ static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
 /// True if the read at `key` would be a read of what a race keeps from being
 /// written: whether the writer came first is chance.
 static bool isConsequence(const FindingKey &key, const FindingTable &findings) {
+  // Whose registers are used too soon is told there.
+  if (key.kind == FindingKind::NotWaitedAtEnd)
+    return llvm::any_of(findings.getEntries(), [&](const auto &entry) {
+      return entry.first.kind == FindingKind::RegistersInUse &&
+             entry.first.otherSite == key.site;
+    });
   if (key.kind != FindingKind::Uninitialized)
     return false;
   return llvm::any_of(findings.getEntries(), [&](const auto &entry) {
@@ -260,6 +267,15 @@ static Described *findSamePlaces(std::vector<Described> &records,
   return it == records.data() + records.size() ? nullptr : it;
 }
 
+/// A product has many registers: the first use of any is told.
+static Described *findSameProduct(std::vector<Described> &records,
+                                  const FindingKey &key) {
+  for (Described &other : records)
+    if (other.key.kind == key.kind && other.key.otherSite == key.otherSite)
+      return &other;
+  return nullptr;
+}
+
 std::vector<Described> describeFindings(const FindingTable &findings,
                                         const ReportContext &context) {
   std::vector<std::pair<FindingKey, FindingEntry>> entries(
@@ -278,7 +294,10 @@ std::vector<Described> describeFindings(const FindingTable &findings,
     if (isConsequence(key, findings))
       continue;
     FindingRecord record = describe(key, entry, context);
-    if (Described *same = findSamePlaces(records, record)) {
+    Described *same = key.kind == FindingKind::RegistersInUse
+                          ? findSameProduct(records, key)
+                          : findSamePlaces(records, record);
+    if (same) {
       same->record.count += record.count;
       same->record.blocks = std::max(same->record.blocks, record.blocks);
       continue;

@@ -58,8 +58,7 @@ static constexpr Words kWords[] = {
     {FindingKind::ClusterBarrier, "invalid-barrier",
      "a barrier of the cluster is used as it must not be"},
     {FindingKind::ExitedBlock, "exited-block",
-     "use of workgroup memory of a block that has ended: blocks have to wait "
-     "for each other before they do"},
+     "use of workgroup memory of another block, which may have ended before"},
     {FindingKind::MisalignedRow, "misaligned",
      "address of a row of a matrix is not a multiple of 16 bytes"},
     {FindingKind::MisalignedMatrix, "misaligned",
@@ -274,9 +273,14 @@ std::string getRemedy(const FindingKey &key, const FindingInstance &instance,
     return "the warp has to commit its group and to wait for it, by "
            "nvvm.wgmma.commit.group.sync.aligned and "
            "nvvm.wgmma.wait.group.sync.aligned, in between";
+  if (key.kind == FindingKind::ExitedBlock)
+    return "blocks of a cluster have to wait for each other before they end, "
+           "by "
+           "nvvm.cluster.arrive and nvvm.cluster.wait";
   if (key.kind == FindingKind::RegisterFence)
-    return "nvvm.wgmma.fence.aligned has to come between them, in all warps of "
-           "the warpgroup";
+    return std::string("nvvm.wgmma.fence.aligned has to come ") +
+           (key.otherSite ? "between them" : "before it") +
+           ", in all warps of the warpgroup";
   if (key.kind == FindingKind::NotWaitedAtEnd && site.isProduct)
     return "it is waited for by nvvm.wgmma.commit.group.sync.aligned and "
            "nvvm.wgmma.wait.group.sync.aligned";

@@ -267,8 +267,6 @@ void AccessChecker::useOther(const ThreadState &thread, uint64_t place,
   unsigned rank = getRank(place);
   if (rank == thread.rank || !checksRaces)
     return;
-  if (block.hasExited(rank))
-    findings.report(thread, FindingKind::ExitedBlock, site);
   usesOfOthers[{thread.linear, rank}] =
       Access::make(block.clocks.getTime(thread.linear), thread.linear, site);
 }
@@ -277,7 +275,11 @@ void AccessChecker::endBlock(bool isComplete) {
   for (auto [who, use] : usesOfOthers)
     if (isComplete && !block.isKnownIn(who.second, use))
       findings.report(block.threads[who.first], FindingKind::ExitedBlock,
-                      use.getSite());
+                      use.getSite(),
+                      {makeNote("no thread of the block of rank " +
+                                std::to_string(who.second) +
+                                " in the cluster comes to know of it before "
+                                "that block ends")});
   usesOfOthers.clear();
 }
 

@@ -13,7 +13,6 @@
 
 #include "BlockState.h"
 #include "llvm/Support/MathExtras.h"
-#include <algorithm>
 #include <sys/mman.h>
 
 namespace mlir::workgroup::emulator {
@@ -104,13 +103,6 @@ bool BlockState::begin(uint64_t id) {
   lastBarrier = 0;
   setTimes();
   return beginsTimes;
-}
-
-bool BlockState::hasExited(unsigned rank) const {
-  auto first = threads.begin() + rank * getThreadsPerBlock();
-  return std::all_of(
-      first, first + getThreadsPerBlock(),
-      [](const ThreadState &thread) { return thread.wait == Wait::Done; });
 }
 
 void BlockState::setTimes() {

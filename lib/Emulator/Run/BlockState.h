@@ -46,8 +46,6 @@ public:
   uint64_t getBlock(const ThreadState &thread) const {
     return launch.getBlockOf(number, thread.rank);
   }
-  /// True if all threads of the block of that rank have left the kernel.
-  bool hasExited(unsigned rank) const;
   /// True if a thread of the block of that rank knows of `access`.
   bool isKnownIn(unsigned rank, Access access) const {
     unsigned perBlock = getThreadsPerBlock();

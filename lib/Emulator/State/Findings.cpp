@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Findings.h"
+#include "llvm/ADT/STLExtras.h"
 #include <tuple>
 
 namespace mlir::workgroup::emulator {
@@ -17,10 +18,18 @@ bool FindingInstance::isBefore(const FindingInstance &other) const {
                   other.otherThread, other.offset);
 }
 
+void FindingEntry::countBlock(uint64_t block) {
+  if (llvm::is_contained(lastBlocks, block))
+    return;
+  ++blocks;
+  if (lastBlocks.size() == kMaxClusterBlocks)
+    lastBlocks.erase(lastBlocks.begin());
+  lastBlocks.push_back(block);
+}
+
 void FindingTable::add(FindingKey key, FindingInstance instance) {
   FindingEntry &entry = entries[key];
-  entry.blocks += entry.lastBlock != instance.block;
-  entry.lastBlock = instance.block;
+  entry.countBlock(instance.block);
   if (entry.count++ == 0 || instance.isBefore(entry.instance))
     entry.instance = std::move(instance);
 }

@@ -101,7 +101,11 @@ struct FindingInstance {
 
 struct FindingEntry {
   FindingInstance instance;
-  uint64_t count = 0, blocks = 0, lastBlock = ~uint64_t(0);
+  uint64_t count = 0, blocks = 0;
+  /// The last blocks, as many as may run together on a worker.
+  llvm::SmallVector<uint64_t, 1> lastBlocks;
+
+  void countBlock(uint64_t block);
 };
 
 class FindingTable {

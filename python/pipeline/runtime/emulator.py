@@ -51,6 +51,7 @@ _ERRORS: dict[str, type[CheckError]] = {
     "divergence": SynchronizationError,
     "exited-thread": SynchronizationError,
     "exited-lane": SynchronizationError,
+    "exited-block": SynchronizationError,
     "invalid-barrier": SynchronizationError,
     "deadlock": SynchronizationError,
     "inactive-lane": SynchronizationError,

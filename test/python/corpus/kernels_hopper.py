@@ -74,7 +74,7 @@ class _Text:
         self.add(f"%v{self.count} = {text}")
         return f"%v{self.count}"
 
-    def constant(self, value: int) -> str:
+    def const(self, value: int) -> str:
         return self.op(f"arith.constant {value} : i32")
 
     def binary(self, kind: str, a: str, b: str) -> str:
@@ -82,17 +82,17 @@ class _Text:
 
     def scaled(self, base: str, index: str, size: int) -> str:
         """Return the address of an element of that many bytes."""
-        offset = self.binary("muli", index, self.constant(size))
+        offset = self.binary("muli", index, self.const(size))
         return self.op(
             f"llvm.getelementptr {base}[{offset}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8"
         )
 
     def advance(self, slot: str, phase: str, slots: int) -> tuple[str, str]:
-        after = self.binary("addi", slot, self.constant(1))
-        wraps = self.op(f"arith.cmpi eq, {after}, {self.constant(slots)} : i32")
+        after = self.binary("addi", slot, self.const(1))
+        wraps = self.op(f"arith.cmpi eq, {after}, {self.const(slots)} : i32")
         bit = self.op(f"arith.extui {wraps} : i1 to i32")
         return (
-            self.op(f"arith.select {wraps}, {self.constant(0)}, {after} : i32"),
+            self.op(f"arith.select {wraps}, {self.const(0)}, {after} : i32"),
             self.binary("xori", phase, bit),
         )
 
@@ -113,14 +113,14 @@ class _Writer(_Text):
         of = self.of
         self.buffers()
         self.initialize()
-        group = self.op(f"arith.divui %tid, {self.constant(128)} : i32")
-        produces = self.op(f"arith.cmpi eq, {group}, {self.constant(0)} : i32")
+        group = self.op(f"arith.divui %tid, {self.const(128)} : i32")
+        produces = self.op(f"arith.cmpi eq, {group}, {self.const(0)} : i32")
         self.add(f"scf.if {produces} {{")
         # Threads of a block of 256 begin with as many as there can be.
         registers = {2: (40, 232), 3: (32, 160)}.get(of.consumers)
         if registers:
             self.add(f"nvvm.setmaxregister decrease {registers[0]}")
-        first = self.op(f"arith.cmpi eq, %tid, {self.constant(0)} : i32")
+        first = self.op(f"arith.cmpi eq, %tid, {self.const(0)} : i32")
         self.add(f"scf.if {first} {{")
         self.produce()
         self.add("}")
@@ -170,14 +170,14 @@ class _Writer(_Text):
 
     def initialize(self) -> None:
         of = self.of
-        first = self.op(f"arith.cmpi eq, %tid, {self.constant(0)} : i32")
+        first = self.op(f"arith.cmpi eq, %tid, {self.const(0)} : i32")
         self.add(f"scf.if {first} {{")
         arrivals = (1 if of.one_arrives else 4) * of.consumers * of.cluster
         for slot in range(of.slots):
-            at = self.constant(slot)
+            at = self.const(slot)
             for name, count in (("full", 1), ("empty", arrivals)):
                 self.add(
-                    f"nvvm.mbarrier.init {self.scaled('%' + name, at, 8)}, {self.constant(count)} "
+                    f"nvvm.mbarrier.init {self.scaled('%' + name, at, 8)}, {self.const(count)} "
                     ": !llvm.ptr<3>, i32"
                 )
         self.add("nvvm.fence.mbarrier.init")
@@ -191,7 +191,7 @@ class _Writer(_Text):
     def wait(self, name: str, slot: str, phase: str) -> None:
         self.add(
             f"nvvm.mbarrier.try_wait.parity {self.scaled('%' + name, slot, 8)}, {phase}, "
-            f"{self.constant(10_000_000)} : !llvm.ptr<3>, i32, i32"
+            f"{self.const(10_000_000)} : !llvm.ptr<3>, i32, i32"
         )
 
     def loop_over_tiles(self, slot: str, phase: str) -> tuple[str, str, str]:
@@ -202,17 +202,17 @@ class _Writer(_Text):
         self.count += 1
         loop = f"%t{self.count}"
         self.add(
-            f"{loop}:2 = scf.for {loop}i = %block to {self.constant(tiles)} "
-            f"step {self.constant(of.grid)} "
+            f"{loop}:2 = scf.for {loop}i = %block to {self.const(tiles)} "
+            f"step {self.const(of.grid)} "
             f"iter_args({loop}s = {slot}, {loop}p = {phase}) -> (i32, i32) : i32 {{"
         )
-        rows = self.constant(of.m // of.rows)
+        rows = self.const(of.m // of.rows)
         row = name(f"arith.remui {loop}i, {rows} : i32")
         column = name(f"arith.divui {loop}i, {rows} : i32")
         return (
             loop,
-            self.binary("muli", row, self.constant(of.rows)),
-            self.binary("muli", column, self.constant(of.columns)),
+            self.binary("muli", row, self.const(of.rows)),
+            self.binary("muli", column, self.const(of.columns)),
         )
 
     def load(self, target: str, tensor: str, barrier: str, at: list[str], mask: str) -> None:
@@ -224,16 +224,16 @@ class _Writer(_Text):
 
     def produce(self) -> None:
         of = self.of
-        loop, row, column = self.loop_over_tiles(self.constant(0), self.constant(1))
+        loop, row, column = self.loop_over_tiles(self.const(0), self.const(1))
         self.add(
-            f"{loop}k:2 = scf.for %kp = {self.constant(0)} to {self.constant(of.k)} "
-            f"step {self.constant(_DEPTH)} "
+            f"{loop}k:2 = scf.for %kp = {self.const(0)} to {self.const(of.k)} "
+            f"step {self.const(_DEPTH)} "
             f"iter_args(%sp = {loop}s, %pp = {loop}p) -> (i32, i32) : i32 {{"
         )
         self.wait("empty", "%sp", "%pp")
         full = self.scaled("%full", "%sp", 8)
         self.add(
-            f"nvvm.mbarrier.arrive.expect_tx {full}, {self.constant(self.bytes_a + self.bytes_b)} "
+            f"nvvm.mbarrier.arrive.expect_tx {full}, {self.const(self.bytes_a + self.bytes_b)} "
             ": !llvm.ptr<3>, i32"
         )
         self.load(self.scaled("%a", "%sp", self.bytes_a), "%map", full, ["%kp", row], "")
@@ -254,16 +254,16 @@ class _Writer(_Text):
             mask = f" multicast_mask = {ones}"
         if of.rows_of_b == "n":
             share = of.columns // of.cluster
-            first = self.binary("muli", "%rank", self.constant(share))
+            first = self.binary("muli", "%rank", self.const(share))
             target = self.scaled(slot, first, 128)
             self.load(target, "%mbp", full, ["%kp", self.binary("addi", column, first)], mask)
             return
         boxes = of.columns // 64 // of.cluster
         for box in range(boxes):
             number = self.binary(
-                "addi", self.binary("muli", "%rank", self.constant(boxes)), self.constant(box)
+                "addi", self.binary("muli", "%rank", self.const(boxes)), self.const(box)
             )
-            at = self.binary("addi", column, self.binary("muli", number, self.constant(64)))
+            at = self.binary("addi", column, self.binary("muli", number, self.const(64)))
             self.load(self.scaled(slot, number, 8192), "%mbp", full, [at, "%kp"], mask)
 
     def descriptor(self, address: str, step: int, head: int) -> str:
@@ -298,8 +298,8 @@ class _Writer(_Text):
     def release(self, slot: str) -> None:
         """Let one lane of each warp tell all blocks of the cluster that a slot is free."""
         empty = self.scaled("%empty", slot, 8)
-        lane = self.binary("remui", "%tid", self.constant(128 if self.of.one_arrives else 32))
-        tells = self.op(f"arith.cmpi ult, {lane}, {self.constant(self.of.cluster)} : i32")
+        lane = self.binary("remui", "%tid", self.const(128 if self.of.one_arrives else 32))
+        tells = self.op(f"arith.cmpi ult, {lane}, {self.const(self.of.cluster)} : i32")
         self.add(f"scf.if {tells} {{")
         if self.of.cluster > 1:
             other = self.op(f"nvvm.mapa {empty}, {lane} : !llvm.ptr<3> -> !llvm.ptr<7>")
@@ -311,15 +311,15 @@ class _Writer(_Text):
     def consume(self, group: str) -> None:
         of = self.of
         struct = _struct(self.registers)
-        consumer = self.binary("subi", group, self.constant(1))
-        loop, row, column = self.loop_over_tiles(self.constant(0), self.constant(0))
+        consumer = self.binary("subi", group, self.const(1))
+        loop, row, column = self.loop_over_tiles(self.const(0), self.const(0))
         zero = self.op("arith.constant 0.0 : f32")
         sums = self.op(f"llvm.mlir.poison : {struct}")
         for i in range(self.registers):
             sums = self.op(f"llvm.insertvalue {zero}, {sums}[{i}] : {struct}")
         self.add(
-            f"{loop}k:4 = scf.for %kc = {self.constant(0)} to {self.constant(of.k)} "
-            f"step {self.constant(_DEPTH)} "
+            f"{loop}k:4 = scf.for %kc = {self.const(0)} to {self.const(of.k)} "
+            f"step {self.const(_DEPTH)} "
             f"iter_args(%acc = {sums}, %sc = {loop}s, %pc = {loop}p, %before = {loop}s) "
             f"-> ({struct}, i32, i32, i32) : i32 {{"
         )
@@ -327,7 +327,7 @@ class _Writer(_Text):
         sums = self.multiply(consumer, "%acc")
         self.add(f"nvvm.wgmma.wait.group.sync.aligned {of.lag}")
         if of.lag:
-            has_one = self.op(f"arith.cmpi ne, %kc, {self.constant(0)} : i32")
+            has_one = self.op(f"arith.cmpi ne, %kc, {self.const(0)} : i32")
             self.add(f"scf.if {has_one} {{")
             self.release("%before")
             self.add("}")
@@ -347,33 +347,33 @@ class _Writer(_Text):
 
     def elected(self, body: Any) -> None:
         """Let one thread of a warpgroup do something."""
-        thread = self.binary("remui", "%tid", self.constant(128))
-        first = self.op(f"arith.cmpi eq, {thread}, {self.constant(0)} : i32")
+        thread = self.binary("remui", "%tid", self.const(128))
+        first = self.op(f"arith.cmpi eq, {thread}, {self.const(0)} : i32")
         self.add(f"scf.if {first} {{")
         body()
         self.add("}")
 
     def meet(self, consumer: str) -> None:
         """Let the threads of a consumer wait for each other."""
-        number = self.binary("addi", consumer, self.constant(1))
-        self.add(f"nvvm.barrier id = {number} number_of_threads = {self.constant(128)}")
+        number = self.binary("addi", consumer, self.const(1))
+        self.add(f"nvvm.barrier id = {number} number_of_threads = {self.const(128)}")
 
     def store(self, sums: str, consumer: str, row: str, column: str) -> None:
         of = self.of
         struct = _struct(self.registers)
-        thread = self.binary("remui", "%tid", self.constant(128))
-        lane = self.binary("remui", thread, self.constant(32))
-        warp = self.binary("divui", thread, self.constant(32))
+        thread = self.binary("remui", "%tid", self.const(128))
+        lane = self.binary("remui", thread, self.const(32))
+        warp = self.binary("divui", thread, self.const(32))
         down = self.binary(
             "addi",
-            self.binary("muli", warp, self.constant(16)),
-            self.binary("divui", lane, self.constant(4)),
+            self.binary("muli", warp, self.const(16)),
+            self.binary("divui", lane, self.const(4)),
         )
-        right = self.binary("muli", self.binary("remui", lane, self.constant(4)), self.constant(2))
+        right = self.binary("muli", self.binary("remui", lane, self.const(4)), self.const(2))
         values = [
             self.op(f"llvm.extractvalue {sums}[{i}] : {struct}") for i in range(self.registers)
         ]
-        own = self.binary("muli", consumer, self.constant(64))
+        own = self.binary("muli", consumer, self.const(64))
         if of.epilogue == "direct":
             top, left = self.binary("addi", self.binary("addi", row, own), down), column
             left = self.binary("addi", left, right)
@@ -386,11 +386,9 @@ class _Writer(_Text):
         self.elected(lambda: self.add("nvvm.cp.async.bulk.wait_group 0 {read}"))
         self.meet(consumer)
         for i, value in enumerate(values):
-            down_i = self.binary("addi", down, self.constant(i // 2 % 2 * 8))
-            right_i = self.binary("addi", right, self.constant(i // 4 * 8 + i % 2))
-            at_i = self.binary(
-                "addi", self.binary("muli", down_i, self.constant(of.columns)), right_i
-            )
+            down_i = self.binary("addi", down, self.const(i // 2 % 2 * 8))
+            right_i = self.binary("addi", right, self.const(i // 4 * 8 + i % 2))
+            at_i = self.binary("addi", self.binary("muli", down_i, self.const(of.columns)), right_i)
             self.add(f"llvm.store {value}, {self.scaled(tile, at_i, 4)} : f32, !llvm.ptr<3>")
         self.add(_FENCE)
         self.meet(consumer)
@@ -412,7 +410,7 @@ class _Writer(_Text):
         self.elected(send)
 
     def offset(self, base: str, more: int) -> str:
-        at = self.binary("addi", base, self.constant(more))
+        at = self.binary("addi", base, self.const(more))
         return self.op(f"arith.index_cast {at} : i32 to index")
 
 

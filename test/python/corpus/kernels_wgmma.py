@@ -12,6 +12,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 
+from corpus.kernels_bulk import barriers, tensor_map
 from corpus.kernels_case import Array, Case, function, module
 
 Swizzle = Literal[0, 32, 64, 128]
@@ -338,7 +339,7 @@ def product_case(product: Product) -> Case:
         if product.saturates:
             c += (2**31 - 2**17) * rng.choice([-1, 1], c.shape)
         sign = -1 if product.a.negated != product.b.negated else 1
-        result: np.ndarray[Any, Any] = c if product.reads_d else np.zeros_like(c)
+        result: Array = c if product.reads_d else np.zeros_like(c)
         for step in range(product.steps):
             part = slice(step * product.k, (step + 1) * product.k)
             result = result + sign * (a[:, part] @ b[:, part].T)
@@ -403,3 +404,56 @@ def _products() -> list[Product]:
 
 
 CASES = tuple(product_case(product) for product in _products())
+
+
+# --- as upstream's operations have it -------------------------------------------------------------
+
+
+def upstream_text(wait: int = 0) -> str:
+    """Return a product of two tiles by `nvgpu.warpgroup`, whose descriptors upstream makes."""
+    tile, sums = "memref<64x64xf16, #wg>", "vector<64x64xf32>"
+    tensor, group = tensor_map(tile, "swizzle_128b"), barriers(1)
+    descriptor = f"!nvgpu.warpgroup.descriptor<tensor = {tile}>"
+    accumulator = f"!nvgpu.warpgroup.accumulator<fragmented = {sums}>"
+    body = f"""
+    %first = arith.cmpi eq, %tx, %c0 : index
+    %bytes = arith.constant 16384 : index
+    %ticks = arith.constant 10000000 : index
+    %zeroth = arith.constant false
+    %wa = memref.alloc() {{alignment = 1024 : i64}} : {tile}
+    %wb = memref.alloc() {{alignment = 1024 : i64}} : {tile}
+    %full = nvgpu.mbarrier.create -> {group}
+    nvgpu.mbarrier.init %full[%c0], %c1, predicate = %first : {group}
+    nvvm.fence.mbarrier.init
+    gpu.barrier
+    scf.if %first {{
+      nvgpu.mbarrier.arrive.expect_tx %full[%c0], %bytes : {group}
+      nvgpu.tma.async.load %ma[%c0, %c0], %full[%c0] to %wa : {tensor}, {group} -> {tile}
+      nvgpu.tma.async.load %mb[%c0, %c0], %full[%c0] to %wb : {tensor}, {group} -> {tile}
+    }}
+    nvgpu.mbarrier.try_wait.parity %full[%c0], %zeroth, %ticks : {group}
+    %da = nvgpu.warpgroup.generate.descriptor %wa, %ma : {tile}, {tensor} -> {descriptor}
+    %db = nvgpu.warpgroup.generate.descriptor %wb, %mb : {tile}, {tensor} -> {descriptor}
+    %zero = nvgpu.warpgroup.mma.init.accumulator -> {accumulator}
+    %d = nvgpu.warpgroup.mma %da, %db, %zero {{waitGroup = {wait} : i64, transposeB}}
+        : {descriptor}, {descriptor}, {accumulator} -> {accumulator}
+    nvgpu.warpgroup.mma.store %d, %out : {accumulator} to memref<64x64xf32>
+"""
+    arguments = f"%ma: {tensor}, %mb: {tensor}, %out: memref<64x64xf32>"
+    return module(function("multiply", arguments, body, block=(128, 1, 1)))
+
+
+UPSTREAM = Case(
+    "nvgpu.warpgroup",
+    upstream_text(),
+    "multiply",
+    grid=(1, 1, 1),
+    block=(128, 1, 1),
+    make=lambda rng: [
+        _random(rng, "f16", (64, 64)),
+        _random(rng, "f16", (64, 64)),
+        np.zeros((64, 64), np.float32),
+    ],
+    expect=lambda arguments: {2: arguments[0].astype(np.float32) @ arguments[1].astype(np.float32)},
+    chip="sm_90a",
+)

@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 import pipeline
-from emulator import faults_bounds, faults_bulk, faults_races, faults_waiting
+from emulator import (
+    faults_bounds,
+    faults_bulk,
+    faults_races,
+    faults_waiting,
+    faults_warpgroups,
+)
 from emulator.faults import kernel, numbers, rendered
 from pipeline.conversion import convert
 from pipeline.records.findings import report_from_native, to_json
@@ -26,14 +32,15 @@ FAULTS = {
         *faults_bounds.FAULTS,
         *faults_waiting.FAULTS,
         *faults_bulk.FAULTS,
+        *faults_warpgroups.FAULTS,
     )
 }
 KINDS = {
     *("race.shared", "race.global", "race.blocks", "race.same-value"),
     *("async.not-waited", "async.not-published", "async.too-many", "async.proxy"),
-    *("mbarrier", "bulk-copy"),
+    *("mbarrier", "bulk-copy", "async.register-fence", "matrix-descriptor", "registers"),
     *("out-of-bounds", "read-only", "misaligned", "uninitialized"),
-    *("divergence", "exited-thread", "deadlock", "inactive-lane", "exited-lane"),
+    *("divergence", "exited-thread", "exited-block", "deadlock", "inactive-lane", "exited-lane"),
     *("division", "step-limit", "assertion", "trap", "invalid-barrier"),
 }
 by_name = pytest.mark.parametrize("name", FAULTS)

@@ -46,6 +46,19 @@ def test_numbers(case: Case) -> None:
     check_clean(case)
 
 
+@pytest.mark.parametrize("options", ORDERS, ids=lambda options: str(options.get("order")))
+def test_operations_of_upstream(options: dict[str, Any]) -> None:
+    check_clean(kernels_wgmma.UPSTREAM, **options)
+
+
+def test_upstream_waits_for_one_group_less_than_it_stores() -> None:
+    """The default of `nvgpu.warpgroup.mma` is to leave the last group under way."""
+    case = kernels_wgmma.UPSTREAM
+    report = launch(case, kernels_wgmma.upstream_text(wait=1), check="races").report
+    assert {finding.kind for finding in report.findings} == {"async.not-waited"}
+    assert "registers of a wgmma are used before it is waited for" in report.rendered
+
+
 @by_case(kernels_wgmma.CASES[:8])
 def test_numbers_without_checks(case: Case) -> None:
     check_results(case, launch(case, check="none").arguments)
