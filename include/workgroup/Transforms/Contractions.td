@@ -171,7 +171,11 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     How many rows and columns a thread has is what takes the fewest instructions, and a warp what
     it loads for the products with least effort within its registers. Where the buffer
     has more elements than the operations before and behind are on, whole tiles go by vectors, and
-    of ragged ones the elements that there are.
+    of ragged ones the elements that there are. Results of 16 bits from tensor cores, of which a
+    lane has two at a time, are exchanged between neighbouring lanes, so that each stores 8 bytes
+    and all of them whole sectors: where rows are aligned to 8 bytes, sums begin with a
+    constant, and nothing that is read for an element may be the memory that is written.
+    Example: `test/Transforms/Contractions/lower-contractions-exchange.mlir`.
 
     Which operands have which dimensions, in which order, and what the body converts, is
     free; of loops that go along the result and both operands, tiles have one iteration. An

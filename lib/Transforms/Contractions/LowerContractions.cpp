@@ -203,8 +203,10 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
     groups.emplace(part, *cluster.group);
   else if (cluster.matrix)
     matrices.emplace(part, *cluster.matrix);
-  PointwiseEmitter pointwise(part);
   Value filling = getFilling(cluster.init);
+  // What is read before as another thread's would have to be waited for.
+  PointwiseEmitter pointwise(part, /*mayExchange=*/cluster.matrix && filling &&
+                                       cluster.updates.empty());
   SmallVector<Value> sums =
       filling ? pointwise.fill(filling)
               : pointwise.initialize(Pointwise(init, cluster.init));

@@ -91,14 +91,14 @@ bool PieceAccess::isContiguous(OpOperand *operand) const {
              contraction.columns.loops.back();
 }
 
-int64_t PieceAccess::getRunAlignment(OpOperand *operand) const {
+int64_t PieceAccess::getRunAlignment(OpOperand *operand, int64_t length) const {
   auto type = cast<MemRefType>(operand->get().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t aligned = std::min({part.alignment.getAlignment(operand->get()),
-                              tile.columnRun * bytes, kWidestAccessBytes});
+                              length * bytes, kWidestAccessBytes});
   auto fits = [&] {
     for (int64_t i = 0; i + 1 < type.getRank(); ++i)
       if (type.getDimSize(i) != 1 && (ShapedType::isDynamic(strides[i]) ||
@@ -145,9 +145,10 @@ Value PieceAccess::emitLoad(OpOperand *operand, const Piece &piece) {
                                         piece.mask, zeros);
   }
   if (isContiguous(operand))
-    return vector::LoadOp::create(rewriter, loc, type, memref, indices,
-                                  /*nontemporal=*/false,
-                                  llvm::Align(getRunAlignment(operand)));
+    return vector::LoadOp::create(
+        rewriter, loc, type, memref, indices,
+        /*nontemporal=*/false,
+        llvm::Align(getRunAlignment(operand, piece.length)));
   SmallVector<Value> elements;
   for (int64_t i = 0; i < length; ++i) {
     indices = getIndices(operand, piece.row, piece.column + i);
@@ -187,9 +188,10 @@ void PieceAccess::store(OpOperand *operand, Value value, const Piece &piece) {
     return;
   }
   if (isContiguous(operand)) {
-    vector::StoreOp::create(rewriter, loc, value, memref, indices,
-                            /*nontemporal=*/false,
-                            llvm::Align(getRunAlignment(operand)));
+    vector::StoreOp::create(
+        rewriter, loc, value, memref, indices,
+        /*nontemporal=*/false,
+        llvm::Align(getRunAlignment(operand, piece.length)));
     return;
   }
   for (int64_t i = 0; i < piece.length; ++i) {

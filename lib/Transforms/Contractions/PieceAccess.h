@@ -60,7 +60,16 @@ public:
   bool isContiguous(OpOperand *operand) const;
   /// The alignment in bytes, up to that of the widest access, of all runs of
   /// columns in `operand`, which has them contiguous.
-  int64_t getRunAlignment(OpOperand *operand) const;
+  int64_t getRunAlignment(OpOperand *operand) const {
+    return getRunAlignment(operand, tile.columnRun);
+  }
+  /// The same of every `length` columns.
+  int64_t getRunAlignment(OpOperand *operand, int64_t length) const;
+  /// True if `operand` has an element for each of the result.
+  bool isOfElement(OpOperand *operand) const {
+    return isAlong(operand, contraction.rows) &&
+           isAlong(operand, contraction.columns);
+  }
   /// True if of a run of columns, those that are there can be taken at once.
   bool canMask() const;
 

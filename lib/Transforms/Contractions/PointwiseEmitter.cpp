@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PointwiseEmitter.h"
+#include "ColumnExchange.h"
 #include "VectorBody.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -235,6 +236,21 @@ void PointwiseEmitter::finishPiece(const Pointwise &sink, Value sum,
 void PointwiseEmitter::finishWhole(const Pointwise &sink, ValueRange sums) {
   PieceCache cache;
   unsigned number = 0;
+  ColumnExchange exchange(part, sink);
+  constexpr int64_t kStep = ColumnExchange::kColumns;
+  if (mayExchange && exchange.isPossible()) {
+    auto computeRun = [&](int64_t row, int64_t column) {
+      Piece piece{row, column, tile.columnRun, {}};
+      Value made = compute(sink, sums[number++], piece, &cache)[0];
+      return widen(rewriter, loc, made, tile.columnRun);
+    };
+    for (int64_t i = 0; i < tile.rows; ++i)
+      for (int64_t j = 0; j < tile.columns; j += kStep) {
+        Value low = computeRun(i, j);
+        exchange.store(low, computeRun(i, j + tile.columnRun), i, j);
+      }
+    return;
+  }
   for (int64_t i = 0; i < tile.rows; ++i)
     for (int64_t j = 0; j < tile.columns; j += tile.columnRun)
       finishPiece(sink, sums[number++], {i, j, tile.columnRun, {}}, &cache);

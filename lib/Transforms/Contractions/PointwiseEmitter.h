@@ -28,9 +28,12 @@ public:
   /// vector; null if the operand is in memory.
   using Registers = std::function<Value(OpOperand *, const Piece &)>;
 
-  explicit PointwiseEmitter(ContractionPart &part, Registers registers = {})
+  /// With `mayExchange`, a lane may write what another one has of the result.
+  PointwiseEmitter(ContractionPart &part, bool mayExchange,
+                   Registers registers = {})
       : part(part), tile(part.tile), rewriter(part.rewriter), loc(part.loc),
-        index(part.index), registers(std::move(registers)) {}
+        index(part.index), mayExchange(mayExchange),
+        registers(std::move(registers)) {}
 
   /// The result as `value` everywhere.
   SmallVector<Value> fill(Value value);
@@ -80,6 +83,7 @@ private:
   RewriterBase &rewriter;
   const Location loc;
   IndexBuilder &index;
+  const bool mayExchange;
   Registers registers;
 };
 

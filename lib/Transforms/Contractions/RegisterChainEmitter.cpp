@@ -72,7 +72,8 @@ SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
 
 SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
   ContractionPart &part = getResult(op).part;
-  PointwiseEmitter pointwise(part, getRegisters(part.tile));
+  PointwiseEmitter pointwise(part, /*mayExchange=*/false,
+                             getRegisters(part.tile));
   return pointwise.initialize(Pointwise(op, op.getDpsInitOperand(0)));
 }
 
@@ -140,7 +141,7 @@ Value RegisterChainEmitter::foldRow(linalg::LinalgOp op, int64_t row,
                                     PieceCache &cache) {
   ContractionPart &part = getResult(op).part;
   const ThreadTile &tile = part.tile;
-  PointwiseEmitter pointwise(part, getRegisters(tile));
+  PointwiseEmitter pointwise(part, /*mayExchange=*/false, getRegisters(tile));
   Operation *combiner = getFoldCombiner(op);
   BlockArgument sum = op.getBlock()->getArguments().back();
   Value term = combiner->getOperand(combiner->getOperand(0) == sum ? 1 : 0);
@@ -201,7 +202,7 @@ void RegisterChainEmitter::sink(Operation *op) {
     return operand == tile ? Value()
                            : getRegister(operand, piece, result.part.tile);
   };
-  PointwiseEmitter(result.part, getRows)
+  PointwiseEmitter(result.part, /*mayExchange=*/false, getRows)
       .finish(Pointwise(op, tile),
               registers.find(chain.getBuffer(tile->get()))->second);
 }
