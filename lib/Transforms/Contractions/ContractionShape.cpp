@@ -195,7 +195,8 @@ bool isPointwise(linalg::LinalgOp op) {
     if (!op.getMatchingIndexingMap(&init).isPermutation())
       return false;
   for (OpOperand &operand : op->getOpOperands())
-    if (!isDenseElement(getElementTypeOrSelf(operand.get())))
+    if (auto type = dyn_cast<ShapedType>(operand.get().getType());
+        type && !isDenseElement(type.getElementType()))
       return false;
   return llvm::all_of(
       op.getBlock()->without_terminator(),

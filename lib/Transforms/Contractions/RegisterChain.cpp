@@ -106,7 +106,8 @@ static bool hasPlainBody(linalg::LinalgOp op) {
     if (!map.isProjectedPermutation())
       return false;
   for (OpOperand &operand : op->getOpOperands())
-    if (!isDenseElement(getElementTypeOrSelf(operand.get())))
+    if (auto type = dyn_cast<ShapedType>(operand.get().getType());
+        type && !isDenseElement(type.getElementType()))
       return false;
   return llvm::all_of(op.getBlock()->without_terminator(), [](Operation &in) {
     return isPure(&in) && in.getNumRegions() == 0 && in.getNumResults() == 1;

@@ -104,6 +104,8 @@ def test_lengths_of_the_launch() -> None:
     module = compile_stream(attention)
     assert "mma.sync" in module.ptx
     assert ".local" not in module.ptx
+    # Of the two rows that a lane has, in registers: the largest score, and the sum of weights.
+    assert module.ptx.count("shfl.sync.bfly") == 2 * 2 * 2
     for rows, keys in ((1, 1), (16, 64), (17, 65), (100, 63)):
         launched = replace(attention, rows=rows, keys=keys)
         arguments = launched.make_arguments(np.random.default_rng(rows))
