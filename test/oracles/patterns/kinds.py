@@ -92,12 +92,18 @@ def all_patterns() -> Iterator[Pattern]:
 def scoped_patterns() -> Iterator[Pattern]:
     """Yield patterns whose atomic operations are of the scope of a block.
 
-    They are right where only one block updates a place, as if it had a node and its own sum; over
-    the whole graph they are not atomic to each other.
+    They are right where only one block updates a place; over the whole graph they are not atomic
+    to each other.
     """
-    for work in ("conditional_edge", "conditional_vertex", "push", "populate_worklist"):
-        for mapping in ("neighbor", "neighbors", "neighbors_warp", "neighbors_block"):
-            yield Pattern(work, mapping, is_scoped=True, mistakes=("block_scope",))
+    works: tuple[Work, ...] = (
+        "conditional_edge",
+        "conditional_vertex",
+        "push",
+        "populate_worklist",
+    )
+    mappings: tuple[Mapping, ...] = ("neighbor", "neighbors", "neighbors_warp", "neighbors_block")
+    for work, mapping in itertools.product(works, mappings):
+        yield Pattern(work, mapping, is_persistent=True, is_scoped=True, mistakes=("block_scope",))
 
 
 def _conditions(work: Work) -> tuple[bool, ...]:
