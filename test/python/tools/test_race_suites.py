@@ -55,7 +55,6 @@ def indigo(tmp_path: Path) -> Path:
         "other_atomicBug": "if (i < n) a[i] += 1;",  # its label is wrong
         "wrong": "if (i < n) a[0] = i;",  # and so is this
         "broken": "nothing(a);",
-        "endless": "while (atomicAdd(a, 0) == 0) { for (int j = 0; j < n; ++j) atomicAdd(b, 1); }",
     }
     files = {f"indigo_sources/sum/{it}.cu": GRAPH_KERNEL % code for it, code in kernels.items()}
     return _write(tmp_path / "indigo", {**files, "indigo_include/suite.h": "typedef int data;\n"})
@@ -63,10 +62,8 @@ def indigo(tmp_path: Path) -> Path:
 
 @needs_clang
 def test_found_missed_false_and_what_does_not_run(indigo: Path, tmp_path: Path) -> None:
-    code, kernels = run("--indigo", str(indigo), "--seconds", "4", tmp_path=tmp_path)
-    statuses = {name: kernel["status"] for name, kernel in kernels.items()}
-    assert statuses.pop("endless") in ("timed out", "clean")
-    assert statuses == {
+    code, kernels = run("--indigo", str(indigo), tmp_path=tmp_path)
+    assert {name: kernel["status"] for name, kernel in kernels.items()} == {
         "sum": "clean",
         "sum_atomicBug": "found",
         "other_atomicBug": "missed",
