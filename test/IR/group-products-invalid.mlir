@@ -126,3 +126,25 @@ func.func @copy_of_more(%x: memref<64x65xf16>, %t: memref<4096xf16, 3>) {
   workgroup.copy %x to %t in #rows : memref<64x65xf16> to memref<4096xf16, 3>
   return
 }
+
+// -----
+
+#rows = #workgroup.tile<68x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4352xf16, 3>
+!D = vector<2x2xf32>
+func.func @pattern(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{needs tiles whose rows are a multiple of 8}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_rhs} : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<8x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<512xf16, 3>
+!D = vector<2x2xf32>
+func.func @step(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{needs a sum of whole steps of 32 bytes}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_lhs} : !T, !T to !D
+  return
+}
