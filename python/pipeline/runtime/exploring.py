@@ -137,7 +137,7 @@ class Exploration:
             "launches": [
                 {"order": trial.order, **to_json(report)}
                 for trial in self.trials
-                if trial.is_new
+                if trial.is_new or self.search.orders == "both"
                 for report in trial.reports
             ],
         }

@@ -121,6 +121,22 @@ def test_pointers_in_structures_are_refused() -> None:
     assert pipeline.compile(text, block=64, grid=1, verify=False).cubin
 
 
+def test_structures_that_are_values() -> None:
+    text = make(
+        """
+  %n = extractvalue { i32, i64 } %s, 0
+  %to = getelementptr i32, ptr %p, i32 %t
+  store i32 %n, ptr %to
+  ret void
+""",
+        "{ i32, i64 } %s, ptr %p",
+    )
+    result = np.zeros(64, np.int32)
+    record = np.array((7, 8), np.dtype([("n", np.int32), ("m", np.int64)], align=True))
+    assert not emulate(text, record, result).errors
+    assert (result == 7).all()
+
+
 def test_files_give_structures(tmp_path: Path) -> None:
     (tmp_path / "k.ll").write_text(TEXT)
     np.save(tmp_path / "s.npy", VALUE)
