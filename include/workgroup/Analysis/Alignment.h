@@ -130,9 +130,9 @@ struct AlignedAccess {
   bool isPromised = true;
 };
 
-/// The access of `op` to workgroup memory with the alignment that it promises
-/// or needs; nothing if `op` is no access of a known kind.
-std::optional<AlignedAccess> getAlignedAccess(Operation *op);
+/// The accesses of `op` to workgroup memory with the alignment that it promises
+/// or needs; none if `op` is no access of a known kind.
+SmallVector<AlignedAccess, 2> getAlignedAccesses(Operation *op);
 
 /// The distance in bytes of the first element of `memref` from the start of its
 /// root buffer; nothing if it is not constant.

@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -145,9 +146,26 @@ static std::optional<AlignedAccess> getRequiredAccess(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
-  std::optional<AlignedAccess> promised = getPromisedAccess(op);
-  return promised ? promised : getRequiredAccess(op);
+/// The access to a tile of `layout`, which has to begin where the swizzle does.
+static AlignedAccess getTileAccess(Value tile, TileLayoutAttr layout) {
+  constexpr int64_t kPatternRows = 8;
+  int64_t element =
+      cast<MemRefType>(tile.getType()).getElementTypeBitWidth() / 8;
+  return {tile,
+          {},
+          kPatternRows * layout.getSwizzleBytes(element),
+          /*isPromised=*/false};
+}
+
+SmallVector<AlignedAccess, 2> getAlignedAccesses(Operation *op) {
+  if (auto product = dyn_cast<GroupProductOp>(op))
+    return {getTileAccess(product.getLhs(), product.getLhsLayout()),
+            getTileAccess(product.getRhs(), product.getRhsLayout())};
+  std::optional<AlignedAccess> access = getPromisedAccess(op);
+  if (!access)
+    access = getRequiredAccess(op);
+  return access ? SmallVector<AlignedAccess, 2>{*access}
+                : SmallVector<AlignedAccess, 2>();
 }
 
 std::optional<int64_t> getConstantOffset(const AlignedAccess &access) {
@@ -173,16 +191,18 @@ std::optional<int64_t> getConstantOffset(const AlignedAccess &access) {
 /// The alignment in bytes that the user of `use`, an alias of `buffer`, asks
 /// of the buffer; 1 if none.
 static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
-  std::optional<AlignedAccess> access = getAlignedAccess(use.getOwner());
-  if (!access || access->memref != use.get() ||
-      !llvm::isPowerOf2_64(access->alignment))
-    return 1;
-  // Where the address is known, the promise may be one that cannot be kept.
-  if (getRootBuffer(use.get()) == buffer)
-    if (std::optional<int64_t> byte = getConstantOffset(*access))
-      if (*byte % access->alignment != 0)
-        return 1;
-  return access->alignment;
+  int64_t needed = 1;
+  for (const AlignedAccess &access : getAlignedAccesses(use.getOwner())) {
+    if (access.memref != use.get() || !llvm::isPowerOf2_64(access.alignment))
+      continue;
+    // Where the address is known, the promise may be one that cannot be kept.
+    std::optional<int64_t> byte = getRootBuffer(use.get()) == buffer
+                                      ? getConstantOffset(access)
+                                      : std::nullopt;
+    if (byte.value_or(0) % access.alignment == 0)
+      needed = std::max(needed, access.alignment);
+  }
+  return needed;
 }
 
 /// The argument of the kernel that `use`, an operand of a launch, is passed to;

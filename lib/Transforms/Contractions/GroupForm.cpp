@@ -118,7 +118,8 @@ static std::string getObstacle(const GroupForm &form, TensorRings &rings) {
 std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
                                          const MatrixForm &matrix,
                                          const Chip &chip, int64_t numThreads,
-                                         TensorRings &rings, std::string &why) {
+                                         function_ref<TensorRings &()> getRings,
+                                         std::string &why) {
   constexpr unsigned kHopper = 90;
   if (chip.getArchitecture() != kHopper || !chip.isSpecific() ||
       !haveGroupProduct(matrix) ||
@@ -135,7 +136,7 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
   if (why.empty())
     why = describeFactor(contraction, matrix.rhs, /*isLhs=*/false, form.rhs);
   if (why.empty())
-    why = getObstacle(form, rings);
+    why = getObstacle(form, getRings());
   return why.empty() ? std::optional(form) : std::nullopt;
 }
 

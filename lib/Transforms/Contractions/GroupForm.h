@@ -52,7 +52,8 @@ struct GroupForm {
 std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
                                          const MatrixForm &matrix,
                                          const Chip &chip, int64_t numThreads,
-                                         TensorRings &rings, std::string &why);
+                                         function_ref<TensorRings &()> getRings,
+                                         std::string &why);
 
 /// Gives the tiles of `form` their layouts.
 void applyLayouts(RewriterBase &rewriter, const GroupForm &form);

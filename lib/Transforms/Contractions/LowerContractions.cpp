@@ -47,7 +47,8 @@ namespace mlir::workgroup {
 /// Chooses whether tensor cores compute the contraction, and says why not where
 /// they might. Fails after an error if the chip is unknown.
 static LogicalResult
-chooseTensorCores(ContractionCluster &cluster, TensorRings *rings,
+chooseTensorCores(ContractionCluster &cluster,
+                  function_ref<TensorRings &()> getRings,
                   const LowerContractionsOptions &options) {
   linalg::LinalgOp op = cluster.contraction.op;
   const Chip *chip = resolveChip(getExecutionScope(op), options.chip);
@@ -62,10 +63,11 @@ chooseTensorCores(ContractionCluster &cluster, TensorRings *rings,
     recordRemark(RemarkId::LowerContractions_TensorCoresNotUsed, op)
         << "contraction that tensor cores do not compute"
         << remark::reason("{0}", why);
-  if (!cluster.matrix || !rings || cluster.sharers.unit != Sharers::Unit::Block)
+  if (!cluster.matrix || !options.warpGroups ||
+      cluster.sharers.unit != Sharers::Unit::Block)
     return success();
   cluster.group = chooseGroupForm(cluster.contraction, *cluster.matrix, *chip,
-                                  cluster.sharers.numThreads, *rings, why);
+                                  cluster.sharers.numThreads, getRings, why);
   if (!cluster.group && !why.empty())
     recordRemark(RemarkId::LowerContractions_WarpGroupsNotUsed, op)
         << "tiles that warp groups do not multiply where they are"
@@ -74,7 +76,8 @@ chooseTensorCores(ContractionCluster &cluster, TensorRings *rings,
 }
 
 /// Chooses what each thread of a block or a warp computes.
-static LogicalResult chooseTile(ContractionCluster &cluster, TensorRings *rings,
+static LogicalResult chooseTile(ContractionCluster &cluster,
+                                function_ref<TensorRings &()> getRings,
                                 const LowerContractionsOptions &options) {
   linalg::LinalgOp op = cluster.contraction.op;
   Sharers &sharers = cluster.sharers;
@@ -91,7 +94,7 @@ static LogicalResult chooseTile(ContractionCluster &cluster, TensorRings *rings,
     return isWorkgroupMemory(factor.getType());
   });
   if (isStaged && sharers.unit != Sharers::Unit::Thread &&
-      failed(chooseTensorCores(cluster, rings, options)))
+      failed(chooseTensorCores(cluster, getRings, options)))
     return failure();
   if (cluster.group)
     cluster.tile = cluster.group->tile;
@@ -314,8 +317,11 @@ LogicalResult lowerContractions(Operation *root,
     return success();
   SharerAnalysis analysis(root);
   std::optional<TensorRings> rings;
-  if (options.warpGroups)
-    rings.emplace(root, getRingOptions(options));
+  auto getRings = [&]() -> TensorRings & {
+    if (!rings)
+      rings.emplace(root, getRingOptions(options));
+    return *rings;
+  };
   std::vector<ContractionCluster> shared;
   bool hasFailed = false;
   for (ContractionCluster &cluster : clusters) {
@@ -328,8 +334,7 @@ LogicalResult lowerContractions(Operation *root,
             << remark::reason("{0}", why);
       continue;
     }
-    hasFailed |=
-        failed(chooseTile(cluster, rings ? &*rings : nullptr, options));
+    hasFailed |= failed(chooseTile(cluster, getRings, options));
     shared.push_back(std::move(cluster));
   }
   if (hasFailed)

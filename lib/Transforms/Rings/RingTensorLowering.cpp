@@ -127,7 +127,8 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
     return getProxyObstacle(ring.writer);
   slotAlignment = getTensorAlignment();
   std::string why = getTensorObstacle(maps);
-  if (why.empty() && isOutOfMemory())
+  // Nothing else can fill tiles that have their layout already.
+  if (why.empty() && !ring.hasLayouts() && isOutOfMemory())
     why = "mbarriers, and slots aligned as it needs them, take more workgroup "
           "memory than there is";
   if (!why.empty())

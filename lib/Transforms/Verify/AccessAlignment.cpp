@@ -19,12 +19,12 @@
 
 namespace mlir::workgroup {
 
-LogicalResult verifyAccessAlignment(Operation *op,
-                                    const VerifyKernelsOptions &options) {
-  std::optional<AlignedAccess> access = getAlignedAccess(op);
-  if (!access || access->alignment <= 1)
+/// Checks the alignment of `access`, one of `op`.
+static LogicalResult verifyAccess(Operation *op, const AlignedAccess &access,
+                                  const VerifyKernelsOptions &options) {
+  if (access.alignment <= 1)
     return success();
-  Value memref = access->memref;
+  Value memref = access.memref;
   auto type = dyn_cast<MemRefType>(memref.getType());
   Operation *module = op->getParentOfType<ModuleOp>();
   Value buffer = getRaisableBuffer(memref, module);
@@ -33,26 +33,34 @@ LogicalResult verifyAccessAlignment(Operation *op,
   // Strides that no layout states take long to find.
   if (!type.getLayout().isIdentity() && !type.isStrided())
     return success();
-  StringRef verb = access->isPromised ? "promises" : "needs";
+  StringRef verb = access.isPromised ? "promises" : "needs";
   int64_t has =
       std::max({getStatedAlignment(buffer), options.assumeBufferAlignment,
                 getNaturalAlignment(cast<MemRefType>(buffer.getType()), op)});
-  if (has < access->alignment)
+  if (has < access.alignment)
     return op->emitOpError()
-           << verb << " an alignment of " << access->alignment
+           << verb << " an alignment of " << access.alignment
            << " bytes, but its buffer is aligned to " << has
            << "; raise the alignment of the buffer"
-           << (access->isPromised ? ", or drop the promise" : "");
+           << (access.isPromised ? ", or drop the promise" : "");
 
   // A constant place in the buffer is known to the byte.
-  std::optional<int64_t> byte = getConstantOffset(*access);
-  if (!byte || *byte % access->alignment == 0)
+  std::optional<int64_t> byte = getConstantOffset(access);
+  if (!byte || *byte % access.alignment == 0)
     return success();
-  return op->emitOpError() << verb << " an alignment of " << access->alignment
+  return op->emitOpError() << verb << " an alignment of " << access.alignment
                            << " bytes, but accesses byte " << *byte
                            << " of its buffer; "
-                           << (access->isPromised ? "drop the promise"
-                                                  : "move it, or pad rows");
+                           << (access.isPromised ? "drop the promise"
+                                                 : "move it, or pad rows");
+}
+
+LogicalResult verifyAccessAlignment(Operation *op,
+                                    const VerifyKernelsOptions &options) {
+  return success(
+      llvm::all_of(getAlignedAccesses(op), [&](const AlignedAccess &access) {
+        return succeeded(verifyAccess(op, access, options));
+      }));
 }
 
 LogicalResult verifyBufferAlignment(Value buffer, Operation *reportAt,

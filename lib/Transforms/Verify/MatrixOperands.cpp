@@ -91,10 +91,11 @@ static SmallVector<MatrixAccess> collectAccesses(Operation *scope) {
       for (Value operand : mma->getOperands())
         collectLoads(operand, accesses);
       collectStores(mma.getResult(), accesses);
-    } else if (std::optional<AlignedAccess> access = getAlignedAccess(op)) {
-      if (access->alignment > 1 && isWorkgroupMemory(access->memref.getType()))
-        accesses.push_back({op, access->memref, access->indices, kWarpSize,
-                            access->alignment, /*isOfMatrix=*/false});
+    } else {
+      for (const AlignedAccess &access : getAlignedAccesses(op))
+        if (access.alignment > 1 && isWorkgroupMemory(access.memref.getType()))
+          accesses.push_back({op, access.memref, access.indices, kWarpSize,
+                              access.alignment, /*isOfMatrix=*/false});
     }
   });
   return accesses;

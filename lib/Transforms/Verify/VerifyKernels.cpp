@@ -66,6 +66,7 @@ private:
   void verifyReturn(Operation *op);
   void verifyMapping(Operation *op, ArrayAttr mapping);
   void verifyBarrier(Operation *op);
+  void verifyGroupProduct(Operation *op);
   bool isReachedTogether(Operation *barrier);
   void verifyCopy(Operation *op);
   void verifyStrides(Operation *op);
@@ -274,6 +275,27 @@ void KernelVerifier::verifyBarrier(Operation *op) {
   why->explain(diagnostic);
 }
 
+/// A warp group multiplies together, with all of its threads.
+void KernelVerifier::verifyGroupProduct(Operation *op) {
+  if (!isa<GroupProductOp>(op))
+    return;
+  constexpr int64_t kGroupThreads = 4 * kWarpSize;
+  BlockShape shape = getBlockShape(getExecutionScope(op));
+  if (std::optional<int64_t> numThreads = shape.getNumThreads();
+      numThreads && *numThreads % kGroupThreads != 0)
+    error(op,
+          "needs blocks of whole warp groups, of 128 threads each, not of " +
+              Twine(*numThreads) + " threads");
+  std::optional<Divergence> why = uniformity.getDivergence(op);
+  if (!why)
+    return;
+  hasFailed = true;
+  InFlightDiagnostic diagnostic =
+      op->emitOpError("is not known to be executed by all threads of the block "
+                      "together; move it to where all of them pass");
+  why->explain(diagnostic);
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -343,6 +365,7 @@ void KernelVerifier::verifyOp(Operation *op) {
   }
   hasFailed |= failed(verifyAccessAlignment(op, options));
   verifyBarrier(op);
+  verifyGroupProduct(op);
   verifyCopy(op);
   if (isInDeviceCode(op))
     hasFailed |= failed(verifyElementTypes(op));
