@@ -20,7 +20,7 @@ using namespace mlir::workgroup;
 
 namespace {
 /// One of the two tiles that are multiplied.
-struct Factor {
+struct ProductTile {
   MemRefType storage;
   TileLayoutAttr layout;
   /// Whether the sum goes along the rows of the tile, which are contiguous.
@@ -37,7 +37,7 @@ struct Factor {
 } // namespace
 
 /// Why a warp group cannot read `factor`; empty if it can.
-static std::string getObstacle(const Factor &factor) {
+static std::string getReadObstacle(const ProductTile &factor) {
   constexpr int64_t kStepBytes = 32, kPatternRows = 8, kWidestBytes = 128;
   MemRefType storage = factor.storage;
   if (!isWorkgroupMemory(storage) || !storage.hasStaticShape() ||
@@ -68,16 +68,16 @@ static bool haveProduct(Type lhs, Type rhs) {
 }
 
 LogicalResult GroupProductOp::verify() {
-  Factor lhs{cast<MemRefType>(getLhs().getType()), getLhsLayout(),
-             !getTransposeLhs()};
-  Factor rhs{cast<MemRefType>(getRhs().getType()), getRhsLayout(),
-             getTransposeRhs()};
+  ProductTile lhs{cast<MemRefType>(getLhs().getType()), getLhsLayout(),
+                  !getTransposeLhs()};
+  ProductTile rhs{cast<MemRefType>(getRhs().getType()), getRhsLayout(),
+                  getTransposeRhs()};
   if (!haveProduct(lhs.storage.getElementType(), rhs.storage.getElementType()))
     return emitOpError("has no product of ")
            << lhs.storage.getElementType() << " and "
            << rhs.storage.getElementType();
-  for (const Factor &factor : {lhs, rhs})
-    if (std::string why = getObstacle(factor); !why.empty())
+  for (const ProductTile &factor : {lhs, rhs})
+    if (std::string why = getReadObstacle(factor); !why.empty())
       return emitOpError(why);
   if (lhs.getNumSteps() != rhs.getNumSteps())
     return emitOpError("has tiles of ")

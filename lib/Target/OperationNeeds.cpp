@@ -254,9 +254,10 @@ static std::optional<OperationNeeds> findOfData(Operation *op) {
 }
 
 OperationNeeds getNeeds(Operation *op) {
+  bool isOwn = op->getName().getDialectNamespace() == "workgroup";
   if (!isa<gpu::GPUDialect, nvgpu::NVGPUDialect, NVVM::NVVMDialect>(
           op->getDialect()) &&
-      !isa<LLVM::CallIntrinsicOp>(op))
+      !isOwn && !isa<LLVM::CallIntrinsicOp>(op))
     return kEach;
   for (auto find : {findNeedsOfProduct, findOfThreads, findOfData})
     if (std::optional<OperationNeeds> needs = find(op))

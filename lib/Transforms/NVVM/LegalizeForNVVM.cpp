@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AtomicUpdates.h"
+#include "ElectThreads.h"
 #include "ExpandMath.h"
 #include "ExpandShapes.h"
 #include "LowerGroupProducts.h"
@@ -464,6 +465,7 @@ LogicalResult legalizeForNVVM(Operation *root) {
       failed(lowerStructuredOps(root, scopes, rewriter)) ||
       failed(lowerReductions(root, scopes, rewriter)))
     return failure();
+  electCopyingThreads(root, scopes, rewriter);
   widenFloats(root); // of structured operations
   expandMatrixElementwise(root, rewriter);
   if (failed(expandViews(scopes)) ||

@@ -37,7 +37,7 @@ constexpr int64_t kPatternRows = 8;
 
 namespace {
 /// One of the two tiles.
-struct Factor {
+struct GroupTile {
   TypedValue<MemRefType> storage;
   TileLayoutAttr layout;
   /// Of the result, the first row or column.
@@ -76,7 +76,7 @@ static uint64_t getSwizzleMode(int64_t rowBytes) {
 }
 
 /// All of the descriptor of `factor` but for its address.
-static uint64_t getDistances(const Factor &factor) {
+static uint64_t getDistances(const GroupTile &factor) {
   constexpr uint64_t kUnit = 16;
   uint64_t first = factor.isAlongRows ? kUnit : factor.getBoxBytes();
   uint64_t second = kPatternRows * factor.getRowBytes();
@@ -86,7 +86,7 @@ static uint64_t getDistances(const Factor &factor) {
 
 /// The descriptor of `factor` for the first step of the sum.
 static Value makeDescriptor(OpBuilder &builder, Location loc,
-                            const Factor &factor) {
+                            const GroupTile &factor) {
   IndexBuilder index{builder, loc};
   Value start = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                factor.storage);
@@ -106,7 +106,7 @@ static Value makeDescriptor(OpBuilder &builder, Location loc,
 }
 
 /// `descriptor`, of the first step of the sum, for step `i`.
-static Value advance(OpBuilder &builder, Location loc, const Factor &factor,
+static Value advance(OpBuilder &builder, Location loc, const GroupTile &factor,
                      Value descriptor, int64_t i) {
   if (i == 0)
     return descriptor;
@@ -155,7 +155,7 @@ static SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
 // Products
 //===----------------------------------------------------------------------===//
 
-static WGMMATypes getProductType(Type type) {
+static WGMMATypes getElementKind(Type type) {
   if (type.isF16())
     return WGMMATypes::f16;
   if (type.isBF16())
@@ -170,10 +170,10 @@ struct LowerGroupProduct final : OpRewritePattern<GroupProductOp> {
   LogicalResult matchAndRewrite(GroupProductOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Factor lhs{cast<TypedValue<MemRefType>>(op.getLhs()), op.getLhsLayout(),
-               op.getRow(), !op.getTransposeLhs()};
-    Factor rhs{cast<TypedValue<MemRefType>>(op.getRhs()), op.getRhsLayout(),
-               op.getColumn(), op.getTransposeRhs()};
+    GroupTile lhs{cast<TypedValue<MemRefType>>(op.getLhs()), op.getLhsLayout(),
+                  op.getRow(), !op.getTransposeLhs()};
+    GroupTile rhs{cast<TypedValue<MemRefType>>(op.getRhs()), op.getRhsLayout(),
+                  op.getColumn(), op.getTransposeRhs()};
     Value left = makeDescriptor(rewriter, loc, lhs);
     Value right = makeDescriptor(rewriter, loc, rhs);
     Value sums = packRegisters(rewriter, loc, op.getSums());
@@ -192,7 +192,7 @@ struct LowerGroupProduct final : OpRewritePattern<GroupProductOp> {
 
 private:
   static Value multiply(PatternRewriter &rewriter, GroupProductOp op,
-                        const Factor &lhs, const Factor &rhs, Value left,
+                        const GroupTile &lhs, const GroupTile &rhs, Value left,
                         Value right, Value sums) {
     MLIRContext *context = rewriter.getContext();
     auto shape = NVVM::MMAShapeAttr::get(context, GroupProductOp::kRows,
@@ -204,8 +204,8 @@ private:
         rhs.isAlongRows ? NVVM::MMALayout::col : NVVM::MMALayout::row;
     return NVVM::WgmmaMmaAsyncOp::create(
         rewriter, op.getLoc(), sums.getType(), sums, left, right, shape,
-        getProductType(lhs.storage.getType().getElementType()),
-        getProductType(rhs.storage.getType().getElementType()), WGMMATypes::f32,
+        getElementKind(lhs.storage.getType().getElementType()),
+        getElementKind(rhs.storage.getType().getElementType()), WGMMATypes::f32,
         NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
         NVVM::WGMMAScaleIn::one, layoutOfLhs, layoutOfRhs,
         NVVM::MMAIntOverflowAttr());

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from ..program.names import find_kernel
 from ..report.comparing import compare, read_document
-from . import run_command
 from .values import read_values
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _read_arguments(options: argparse.Namespace, module: Module) -> Sequence[Any
         return None
     if options.kernel or not module.entries:
         name = options.kernel or next(iter(module.kernels))
-        arguments = run_command.find_kernel(module, name).arguments
+        arguments = module.kernels[find_kernel(list(module.kernels), name)].arguments
     else:
         arguments = module.entry(None).arguments
     return read_values(arguments, options.arg, options.random or 0)

@@ -70,7 +70,7 @@ gpu.module @divergent [#nvvm.target<chip = "sm_90a">] {
 gpu.module @chip [#nvvm.target<chip = "sm_90">] {
   gpu.func @chip(%c0: index, %d: !D) workgroup(%a: !T {llvm.align = 1024 : i64}) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // expected-error @+1 {{sm_90}}
+    // expected-error @+1 {{'workgroup.group_product' op with these types and attributes is not in sm_90, but in sm_90a}}
     %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
     gpu.return
   }

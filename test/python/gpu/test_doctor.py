@@ -217,6 +217,7 @@ def test_torch(
     words: str,
 ) -> None:
     install_torch(tmp_path, version)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)  # of other tests
     monkeypatch.syspath_prepend(str(tmp_path))
     finding = findings(driver)["PyTorch"]
     assert finding.is_found == is_found
@@ -225,6 +226,7 @@ def test_torch(
 
 def test_torch_without_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, {"torch/__init__.py": ""})
+    monkeypatch.delitem(sys.modules, "torch", raising=False)  # of other tests
     monkeypatch.syspath_prepend(str(tmp_path))
     assert packages.find_torch() == packages.Torch("of no known version", "")
 

@@ -15,12 +15,13 @@ PARTS, SEEDS = 8, 25
 def test_random(part: int) -> None:
     """What is compiled computes what NumPy does; few tiles that nobody would choose are refused.
 
-    Those that are chosen are not.
+    Those that are chosen are not; a user's own schedule may be.
     """
     counts = Counts()
     problems = fuzz(range(part * SEEDS, (part + 1) * SEEDS), counts)
     assert not problems, "\n".join(f"seed {seed} {text}" for seed, text in problems.items())
     assert len(counts.refused) <= SEEDS // 4, counts.refused
-    assert all(generate(seed).is_retiled for seed in counts.refused), counts.refused
+    refused = [generate(seed) for seed in counts.refused]
+    assert all(case.is_retiled or case.schedule for case in refused), counts.refused
     assert set(counts.kinds) <= set(KINDS)
     assert counts.kinds["product"] > SEEDS // 8

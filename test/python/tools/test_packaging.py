@@ -43,7 +43,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the unpacked archive of sources."""
     folder = tmp_path_factory.mktemp("sources")
     with tarfile.open(make("build_sdist", ROOT, folder)) as archive:
-        archive.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4 and later
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(folder)
     (unpacked,) = (path for path in folder.iterdir() if path.is_dir())
     return unpacked
 

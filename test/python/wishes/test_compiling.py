@@ -61,7 +61,8 @@ def test_wish_02_one_pipeline_for_everything() -> None:
 def test_wish_03_hopper_and_blackwell_from_linalg(chip: str) -> None:
     """Copies by TMA and products by tensor cores, from linalg, assembled for the chip."""
     module = pipeline.compile(PRODUCT, chip=chip)
-    assert "mma.sync.aligned" in module.ptx
+    product = "wgmma.mma_async.sync.aligned" if chip == "sm_90a" else "mma.sync.aligned"
+    assert product in module.ptx
     assemble(module.ptx, chip)
     tma = pipeline.compile(
         EXAMPLES / "k-tiled-matmul.mlir", chip=chip, memory_options="slots=3 engine=tma"
