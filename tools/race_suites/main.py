@@ -31,6 +31,13 @@ SUITES: dict[str, tuple[Callable[[Path], Iterable[Case]], str]] = {
 }
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time")
+    return seconds
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is asked for: 0 if nothing was missed or false, else 1."""
     options = _parse(arguments)
@@ -68,7 +75,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--jobs", type=positive, default=os.cpu_count(), help="processes (default: the cores)"
     )
     parser.add_argument(
-        "--seconds", type=positive, default=60, help="for a kernel at most (default: 60)"
+        "--seconds", type=_seconds, default=60.0, help="for a kernel at most (default: 60)"
     )
     parser.add_argument(
         "--results", type=Path, metavar="FILE", help="lines of JSON, added to; what is in is kept"
