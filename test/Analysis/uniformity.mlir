@@ -34,6 +34,31 @@ gpu.module @values {
     gpu.return
   }
 
+  // Special registers are the same.
+  gpu.func @special_registers() kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
+    // expected-remark @+1 {{executed by the block, results of the thread}}
+    %x = nvvm.read.ptx.sreg.tid.x : i32
+    // expected-remark @+1 {{results of the block}}
+    %z = nvvm.read.ptx.sreg.tid.z : i32
+    // expected-remark @+1 {{results of the thread}}
+    %lane = nvvm.read.ptx.sreg.laneid : i32
+    // expected-remark @+1 {{results of the thread}}
+    %clock = nvvm.read.ptx.sreg.clock : i32
+    // expected-remark @+1 {{results of the block}}
+    %size = nvvm.read.ptx.sreg.ntid.x : i32
+    // expected-remark @+1 {{results of the block}}
+    %b = nvvm.read.ptx.sreg.ctaid.x : i32
+    // expected-remark @+1 {{results of the block}}
+    %grid = nvvm.read.ptx.sreg.nctaid.y : i32
+    // expected-remark @+1 {{results of the block}}
+    %warp = nvvm.read.ptx.sreg.warpsize : i32
+    // expected-remark @+1 {{results of the block}}
+    %start = arith.muli %b, %size : i32
+    // expected-remark @+1 {{results of the thread}}
+    %i = arith.addi %start, %x : i32
+    gpu.return
+  }
+
   // Nothing here writes to memory.
   gpu.func @never_written_beside_orders(%n: index, %a: memref<64xf32>, %v: f32) kernel {
     %c1 = arith.constant 1 : i32

@@ -41,7 +41,8 @@ static void addLoops(const Condition &condition, Loops &loops) {
 
 static void addLoops(const Form &form, Loops &loops) {
   for (auto [atom, factor] : form.terms) {
-    if (atom->kind == Atom::Function || atom->kind == Atom::Product)
+    if (atom->kind == Atom::Function || atom->kind == Atom::Product ||
+        atom->kind == Atom::Shift)
       llvm::append_range(loops, atom->loops);
     for (const Form &operand : atom->operands)
       addLoops(operand, loops);

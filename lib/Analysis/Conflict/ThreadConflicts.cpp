@@ -74,15 +74,28 @@ Conflict ThreadConflicts::decide(const Footprint &first,
       ThreadConflictQuery(getMeans(), first, second, relation).decide();
   if (conflict.kind != Conflict::Possible)
     return conflict;
-  // In an iteration that is given, places may follow from threads alone. But it
-  // is not looked at whether there is such an iteration.
+  // In an iteration that is given, places may follow from threads alone.
   Footprint lhs = first, rhs = second;
   PairRelation rest = relation;
-  bool isApart = takeIterations(lhs, rhs, rest) &&
-                 !ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
-  return isApart ? Conflict()
-                 : decideByIterations(first, second, relation, conflict,
-                                      isAnyEnough);
+  if (takeIterations(lhs, rhs, rest)) {
+    Conflict there = ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
+    if (!there || (there.kind == Conflict::Certain && areThere(relation)))
+      return there;
+  }
+  return decideByIterations(first, second, relation, conflict, isAnyEnough);
+}
+
+/// True if nothing but iterations is given in `relation`, and loops have these.
+bool ThreadConflicts::areThere(const PairRelation &relation) {
+  auto isThere = [&](const PairRelation::Iterations &iterations) {
+    std::optional<int64_t> number =
+        index.getLoopForms().getNumIterations(iterations.loop);
+    return number && !iterations.first && iterations.least == iterations.most &&
+           iterations.least && *iterations.least >= 0 &&
+           *iterations.least < *number;
+  };
+  return relation.ends.empty() && relation.avoided.empty() &&
+         llvm::all_of(relation.iterations, isThere);
 }
 
 /// The conflict of `first` and `second`, of given iterations. Those of many

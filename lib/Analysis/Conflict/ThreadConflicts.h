@@ -159,6 +159,7 @@ private:
                   bool isAnyEnough = false);
   bool takeIterations(SymbolicFootprint &first, SymbolicFootprint &second,
                       PairRelation &relation);
+  bool areThere(const PairRelation &relation);
   /// Bytes, or elements of the last coordinate, counted from a place that is
   /// the same for all of the same `group`; of group 0, nothing is known.
   struct Extent {

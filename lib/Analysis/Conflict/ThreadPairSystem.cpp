@@ -296,6 +296,8 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     return defineSelect(atom, side, variable);
   case Atom::Product:
     return defineProduct(atom, side, variable);
+  case Atom::Shift:
+    return setInexact("its index has a number that each iteration halves");
   case Atom::Function:
     return defineFunction(atom, side, variable);
   case Atom::ThreadId:

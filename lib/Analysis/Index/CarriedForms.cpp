@@ -14,6 +14,7 @@
 
 #include "CarriedForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -180,6 +181,8 @@ std::optional<SymbolicForm> CarriedForms::advance(BlockArgument argument,
   }
   if (std::optional<Form> toggled = matchToggle(carried, next, start))
     return toggled;
+  if (std::optional<Form> halved = matchHalving(carried, next, start))
+    return halved;
   return advanceModulo(argument, carried, start, next);
 }
 
@@ -281,6 +284,33 @@ CarriedForms::matchToggle(const CarriedValue &carried, const Form &next,
   }
   Form odd = algebra.remainder(loopForms.getIteration(carried.loop), Form(2));
   return algebra.add(first, odd, second - first.constant, nullptr);
+}
+
+/// A value that each iteration halves, or divides by another power of two, from
+/// a constant on: it is never negative.
+std::optional<SymbolicForm>
+CarriedForms::matchHalving(const CarriedValue &carried, const Form &next,
+                           const SymbolicAtom *start) {
+  Form first = values.getForm(carried.initial);
+  if (!first.isConstant() || first.constant < 0 || next.constant != 0 ||
+      next.terms.size() != 1 || next.terms.front().second != 1)
+    return std::nullopt;
+  const Atom &atom = *next.terms.front().first;
+  bool isFunction = atom.kind == Atom::Function;
+  bool isShift = isFunction && isa<arith::ShRUIOp>(atom.op);
+  bool isQuotient = atom.kind == Atom::Quotient ||
+                    (isFunction && isa<arith::DivUIOp>(atom.op));
+  if ((!isShift && !isQuotient) || !atom.operands[1].isConstant() ||
+      atom.operands[0] != algebra.ofAtom(*start))
+    return std::nullopt;
+  int64_t by = atom.operands[1].constant;
+  if (isQuotient)
+    by = by > 0 && llvm::isPowerOf2_64(by) ? int64_t(llvm::Log2_64(by)) : 0;
+  constexpr int64_t kMaxBits = 31;
+  if (by < 1 || by > kMaxBits)
+    return std::nullopt;
+  Form iterations = loopForms.getIteration(carried.loop);
+  return algebra.shift(first.constant, algebra.multiply(Form(by), iterations));
 }
 
 /// By how much `form` is more than `start`, modulo `size`, if `start` is from 0

@@ -56,6 +56,8 @@ private:
                                     const Form &next);
   std::optional<Form> matchToggle(const CarriedValue &carried, const Form &next,
                                   const SymbolicAtom *start);
+  std::optional<Form> matchHalving(const CarriedValue &carried,
+                                   const Form &next, const SymbolicAtom *start);
   std::optional<Form> matchAdvance(const Form &form, const SymbolicAtom *start,
                                    int64_t &size);
   std::optional<Form> matchWrap(const SymbolicAtom &atom,

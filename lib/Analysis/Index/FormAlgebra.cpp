@@ -159,6 +159,12 @@ SymbolicForm FormAlgebra::remainder(const SymbolicForm &lhs,
   return add(lhs, multiply(divide(lhs, divisor), divisor), -1, nullptr);
 }
 
+SymbolicForm FormAlgebra::shift(int64_t number, const SymbolicForm &bits) {
+  if (bits.isConstant())
+    return number >> std::clamp<int64_t>(bits.constant, 0, 63);
+  return makeBinary(SymbolicAtom::Shift, SymbolicForm(number), bits);
+}
+
 //===----------------------------------------------------------------------===//
 // Choice
 //===----------------------------------------------------------------------===//

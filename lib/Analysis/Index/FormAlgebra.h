@@ -32,6 +32,8 @@ public:
   /// lhs / divisor rounded down, and the rest of that.
   SymbolicForm divide(const SymbolicForm &lhs, const SymbolicForm &divisor);
   SymbolicForm remainder(const SymbolicForm &lhs, const SymbolicForm &divisor);
+  /// `number`, which is not negative, without its last `bits` bits, or none.
+  SymbolicForm shift(int64_t number, const SymbolicForm &bits);
   SymbolicForm makeExtremum(bool isMinimum, const SymbolicForm &lhs,
                             const SymbolicForm &rhs);
   /// `lhs` if `condition` holds, else `rhs`.

@@ -198,6 +198,14 @@ Interval getRangeOfFunction(Operation *op, const Range &lhs, const Range &rhs) {
           std::min(setBits(*lhs.max, *rhs.max), setBits(*rhs.max, *lhs.max))};
 }
 
+/// The range of `number` without some of its last bits.
+static Range rangeOfShift(int64_t number, const Range &bits) {
+  auto shift = [&](int64_t by) {
+    return number >> std::clamp<int64_t>(by, 0, 63);
+  };
+  return {bits.max ? shift(*bits.max) : 0, shift(bits.min.value_or(0))};
+}
+
 Interval deriveRange(const SymbolicAtom &atom, const LaunchSizes &sizes) {
   using Atom = SymbolicAtom;
   auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
@@ -226,6 +234,8 @@ Interval deriveRange(const SymbolicAtom &atom, const LaunchSizes &sizes) {
     return rangeOfQuotient(ofOperand(0), ofOperand(1));
   case Atom::Product:
     return rangeOfProduct(ofOperand(0), ofOperand(1));
+  case Atom::Shift:
+    return rangeOfShift(atom.operands[0].constant, ofOperand(1));
   case Atom::Minimum:
   case Atom::Maximum:
   case Atom::Select: {

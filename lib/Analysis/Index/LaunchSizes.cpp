@@ -13,6 +13,7 @@
 
 #include "LaunchSizes.h"
 #include "Analysis/Integers/Interval.h"
+#include "Analysis/Program/LaunchValues.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -55,21 +56,17 @@ static void addAsked(Operation *scope, AskedIds &asked,
       if (isBody && visited.insert(callee).second)
         addAsked(callee, asked, visited);
     }
+    if (std::optional<LaunchValue> value = getLaunchValue(op)) {
+      bool isOfThreads = value->kind == LaunchValue::ThreadId ||
+                         value->kind == LaunchValue::BlockSize;
+      (isOfThreads ? asked.ofThreads : asked.ofBlocks)[value->dim] = true;
+      return;
+    }
     llvm::TypeSwitch<Operation *>(op)
-        .Case<gpu::ThreadIdOp, gpu::BlockDimOp>(
-            [&](auto id) { ofThreads(unsigned(id.getDimension())); })
-        .Case<gpu::BlockIdOp, gpu::GridDimOp>(
-            [&](auto id) { ofBlocks(unsigned(id.getDimension())); })
         .Case([&](gpu::GlobalIdOp id) {
           ofThreads(unsigned(id.getDimension()));
           ofBlocks(unsigned(id.getDimension()));
         })
-        .Case<NVVM::ThreadIdXOp, NVVM::BlockDimXOp>([&](auto) { ofThreads(0); })
-        .Case<NVVM::ThreadIdYOp, NVVM::BlockDimYOp>([&](auto) { ofThreads(1); })
-        .Case<NVVM::ThreadIdZOp, NVVM::BlockDimZOp>([&](auto) { ofThreads(2); })
-        .Case<NVVM::BlockIdXOp, NVVM::GridDimXOp>([&](auto) { ofBlocks(0); })
-        .Case<NVVM::BlockIdYOp, NVVM::GridDimYOp>([&](auto) { ofBlocks(1); })
-        .Case<NVVM::BlockIdZOp, NVVM::GridDimZOp>([&](auto) { ofBlocks(2); })
         // Blocks may draw numbers.
         .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp,
               LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([&](auto atomic) {

@@ -168,6 +168,15 @@ std::optional<SymbolicCondition> LoopForms::getTest(const KernelLoop *loop) {
   return test;
 }
 
+/// True for a number that each iteration of `loop` takes bits from.
+static bool isShiftedBy(const SymbolicAtom &atom, const KernelLoop *loop) {
+  return atom.kind == SymbolicAtom::Shift &&
+         llvm::all_of(atom.operands[1].terms, [&](auto term) {
+           return term.first->kind == SymbolicAtom::Iteration &&
+                  term.first->loop == loop && term.second >= 0;
+         });
+}
+
 /// True if `test` of `loop` never holds again once it does not: what it asks
 /// for only gets less from iteration to iteration.
 static bool isFalling(const SymbolicCondition &test, const KernelLoop *loop) {
@@ -176,6 +185,8 @@ static bool isFalling(const SymbolicCondition &test, const KernelLoop *loop) {
            auto [atom, factor] = term;
            if (atom->kind == SymbolicAtom::Iteration && atom->loop == loop)
              return factor <= 0;
+           if (isShiftedBy(*atom, loop))
+             return factor >= 0;
            return !atom->isUnsteady && !llvm::is_contained(atom->loops, loop);
          });
 }
@@ -238,8 +249,30 @@ SymbolicCondition LoopForms::getReached(const KernelLoop *loop) {
 // Numbers of iterations
 //===----------------------------------------------------------------------===//
 
+/// The same of a test that nothing but bits that are taken away decides.
+std::optional<int64_t> LoopForms::countShifts(const KernelLoop *loop,
+                                              const SymbolicCondition &test) {
+  bool isOfShifts = llvm::all_of(test.form.terms, [&](auto term) {
+    return isShiftedBy(*term.first, loop);
+  });
+  if (test.form.isConstant() || !isOfShifts || !isFalling(test, loop))
+    return std::nullopt;
+  constexpr int64_t kMost = 64; // no number has more bits
+  for (int64_t iteration = 0; iteration < kMost; ++iteration) {
+    std::optional<Form> form =
+        substitute(algebra, test.form, loop, Form(iteration));
+    if (!form || !form->isConstant())
+      return std::nullopt;
+    if (form->constant < 0)
+      return iteration;
+  }
+  return std::nullopt;
+}
+
 std::optional<SymbolicForm> LoopForms::getTrips(const KernelLoop *loop,
                                                 const SymbolicCondition &test) {
+  if (std::optional<int64_t> count = countShifts(loop, test))
+    return Form(*count);
   if (std::optional<int64_t> hit = getHit(test, loop))
     return Form(*hit);
   if (!isFalling(test, loop))

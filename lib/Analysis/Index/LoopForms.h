@@ -97,6 +97,8 @@ public:
 
 private:
   std::optional<SymbolicForm> getUnsignedCounter(const KernelLoop *loop);
+  std::optional<int64_t> countShifts(const KernelLoop *loop,
+                                     const SymbolicCondition &test);
   std::optional<SymbolicCondition> getTest(const KernelLoop *loop);
   std::optional<SymbolicCondition>
   getFailure(const KernelLoop *loop, const SymbolicForm &first, int64_t count);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NonNegative.h"
+#include "Analysis/Program/LaunchValues.h"
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,8 +92,7 @@ static bool isWidened(arith::IndexCastUIOp cast) {
 static bool isWide(arith::IndexCastUIOp cast) {
   constexpr unsigned kIndexBits = 64, kIdBits = 32;
   // The largest grid has 2^31 - 1 blocks.
-  bool isId = isa_and_nonnull<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp,
-                              gpu::GridDimOp>(cast.getIn().getDefiningOp());
+  bool isId = getLaunchValue(cast.getIn().getDefiningOp()).has_value();
   auto to = dyn_cast<IntegerType>(cast.getType());
   return !to || to.getWidth() >= (isId ? kIdBits : kIndexBits);
 }
@@ -103,9 +103,9 @@ bool NonNegativeProof::addOperands(Operation *op) {
     std::optional<int64_t> number = getConstantIntValue(value);
     return number && *number >= least;
   };
+  if (getLaunchValue(op) || isLaneId(op) || isa<gpu::SubgroupIdOp>(op))
+    return true;
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp,
-            gpu::LaneIdOp, gpu::SubgroupIdOp>([](auto) { return true; })
       .Case([](arith::ExtUIOp) {
         return true; // of a narrower type
       })

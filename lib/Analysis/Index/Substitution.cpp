@@ -45,6 +45,8 @@ static std::optional<SymbolicForm> substitute(FormAlgebra &algebra,
     return algebra.divide(*lhs, *rhs);
   case Atom::Product:
     return algebra.multiply(*lhs, *rhs);
+  case Atom::Shift:
+    return algebra.shift(lhs->constant, *rhs);
   case Atom::Select:
     if (auto condition = substitute(algebra, atom->condition, loop, iterations))
       return algebra.select(*condition, *lhs, *rhs);

@@ -81,6 +81,9 @@ struct SymbolicAtom {
     /// `operands[0]` by `operands[1]`, which is positive, rounded down.
     Quotient,
     Product,
+    /// `operands[0]`, a constant that is not negative, without its last
+    /// `operands[1]` bits; below zero, that counts as none.
+    Shift,
     Minimum,
     Maximum,
     /// `operands[0]` if `condition` holds, else `operands[1]`.

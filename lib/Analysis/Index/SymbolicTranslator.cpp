@@ -13,10 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "SymbolicTranslator.h"
+#include "Analysis/Program/LaunchValues.h"
 #include "NonNegative.h"
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,6 +30,20 @@ using Form = SymbolicForm;
 // Ids
 //===----------------------------------------------------------------------===//
 
+SymbolicForm SymbolicTranslator::translateLaunchValue(const LaunchValue &id) {
+  switch (id.kind) {
+  case LaunchValue::ThreadId:
+    return algebra.getThreadId(id.dim);
+  case LaunchValue::BlockId:
+    return algebra.makeGridValue(Atom::BlockId, id.dim);
+  case LaunchValue::BlockSize:
+    return algebra.makeGridValue(Atom::BlockSize, id.dim);
+  case LaunchValue::GridSize:
+    return algebra.makeGridValue(Atom::GridSize, id.dim);
+  }
+  llvm_unreachable("unknown id");
+}
+
 /// The form of an id or size of threads, blocks and warps.
 std::optional<SymbolicForm> SymbolicTranslator::translateId(Value value) {
   if (auto launch = dyn_cast<gpu::LaunchOp>(algebra.getScope()))
@@ -39,49 +53,18 @@ std::optional<SymbolicForm> SymbolicTranslator::translateId(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
-  auto of = [&](unsigned dim, auto make) { return make(dim); };
-  auto thread = [&](unsigned dim) { return algebra.getThreadId(dim); };
-  auto grid = [&](Atom::GridKind what) {
-    return
-        [this, what](unsigned dim) { return algebra.makeGridValue(what, dim); };
-  };
+  if (std::optional<LaunchValue> id = getLaunchValue(op))
+    return translateLaunchValue(*id);
+  if (isLaneId(op) && algebra.getShape().getNumThreads())
+    return algebra.remainder(algebra.getLinearThreadId(), Form(kWarpSize));
   using Result = std::optional<Form>;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](gpu::ThreadIdOp id) -> Result {
-        return of(unsigned(id.getDimension()), thread);
-      })
-      .Case([&](gpu::BlockIdOp id) -> Result {
-        return of(unsigned(id.getDimension()), grid(Atom::BlockId));
-      })
-      .Case([&](gpu::BlockDimOp id) -> Result {
-        return of(unsigned(id.getDimension()), grid(Atom::BlockSize));
-      })
-      .Case([&](gpu::GridDimOp id) -> Result {
-        return of(unsigned(id.getDimension()), grid(Atom::GridSize));
-      })
       .Case([&](gpu::GlobalIdOp id) -> Result {
         unsigned dim = unsigned(id.getDimension());
         Form start =
             algebra.multiply(algebra.makeGridValue(Atom::BlockId, dim),
                              algebra.makeGridValue(Atom::BlockSize, dim));
-        return algebra.add(start, thread(dim), 1, value);
-      })
-      .Case([&](NVVM::ThreadIdXOp) -> Result { return thread(0); })
-      .Case([&](NVVM::ThreadIdYOp) -> Result { return thread(1); })
-      .Case([&](NVVM::ThreadIdZOp) -> Result { return thread(2); })
-      .Case([&](NVVM::BlockIdXOp) -> Result { return grid(Atom::BlockId)(0); })
-      .Case([&](NVVM::BlockIdYOp) -> Result { return grid(Atom::BlockId)(1); })
-      .Case([&](NVVM::BlockIdZOp) -> Result { return grid(Atom::BlockId)(2); })
-      .Case(
-          [&](NVVM::BlockDimXOp) -> Result { return grid(Atom::BlockSize)(0); })
-      .Case(
-          [&](NVVM::BlockDimYOp) -> Result { return grid(Atom::BlockSize)(1); })
-      .Case(
-          [&](NVVM::BlockDimZOp) -> Result { return grid(Atom::BlockSize)(2); })
-      .Case<gpu::LaneIdOp, NVVM::LaneIdOp>([&](auto) -> Result {
-        if (!algebra.getShape().getNumThreads())
-          return std::nullopt;
-        return algebra.remainder(algebra.getLinearThreadId(), Form(kWarpSize));
+        return algebra.add(start, algebra.getThreadId(dim), 1, value);
       })
       .Case([&](gpu::SubgroupIdOp) -> Result {
         if (!algebra.getShape().getNumThreads())

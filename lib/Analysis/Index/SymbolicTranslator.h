@@ -24,6 +24,8 @@
 
 namespace mlir::workgroup {
 
+struct LaunchValue;
+
 /// Translates values, each by what defines it.
 class SymbolicTranslator {
 public:
@@ -41,6 +43,7 @@ private:
   using Form = SymbolicForm;
 
   std::optional<Form> translateId(Value value);
+  Form translateLaunchValue(const LaunchValue &id);
   std::optional<Form> translateLaunchId(gpu::LaunchOp launch,
                                         BlockArgument value);
   std::optional<Form> translateArith(Operation *op);

@@ -8,9 +8,11 @@
 
 #include "ThreadEvaluator.h"
 #include "Analysis/Integers/IntegerArithmetic.h"
+#include "Analysis/Program/LaunchValues.h"
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -108,21 +110,19 @@ ThreadEvaluator::Result ThreadEvaluator::computeId(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](gpu::ThreadIdOp id) {
-        return ofDimension(static_cast<unsigned>(id.getDimension()));
-      })
-      .Case([&](gpu::BlockDimOp size) {
-        return splat(shape[static_cast<unsigned>(size.getDimension())]);
-      })
-      .Case([&](gpu::LaneIdOp) {
-        return generate([](int64_t thread) { return thread % kWarpSize; });
-      })
-      .Case([&](gpu::SubgroupIdOp) {
-        return generate([](int64_t thread) { return thread / kWarpSize; });
-      })
-      .Case([&](gpu::SubgroupSizeOp) { return splat(kWarpSize); })
-      .Default([](Operation *) { return std::nullopt; });
+  if (std::optional<LaunchValue> id = getLaunchValue(op)) {
+    if (id->kind == LaunchValue::ThreadId)
+      return ofDimension(id->dim);
+    return id->kind == LaunchValue::BlockSize ? Result(splat(shape[id->dim]))
+                                              : std::nullopt;
+  }
+  if (isLaneId(op))
+    return generate([](int64_t thread) { return thread % kWarpSize; });
+  if (isa<gpu::SubgroupIdOp>(op))
+    return generate([](int64_t thread) { return thread / kWarpSize; });
+  if (isa<gpu::SubgroupSizeOp, NVVM::WarpSizeOp>(op))
+    return splat(kWarpSize);
+  return std::nullopt;
 }
 
 ThreadEvaluator::Result ThreadEvaluator::computeOp(Operation *op,

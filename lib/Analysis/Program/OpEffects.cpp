@@ -166,11 +166,12 @@ static std::optional<OpKind> getKindOfLibrary(Operation *op) {
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
-  // Products of matrices that nvvm has no operation for, and which lanes happen
-  // to be together.
+  // Products of matrices that nvvm has no operation for, which lanes happen to
+  // be together, and what keeps a load.
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
   if (call && (call.getIntrin().starts_with("llvm.nvvm.mma.") ||
-               call.getIntrin() == "llvm.nvvm.activemask"))
+               call.getIntrin() == "llvm.nvvm.activemask" ||
+               call.getIntrin() == "llvm.fake.use"))
     return OpKind::Private;
   if (kind != OpKind::Other)
     return kind;

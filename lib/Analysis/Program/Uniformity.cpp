@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Uniformity.h"
+#include "LaunchValues.h"
 #include "OpEffects.h"
 #include "WarpRules.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -44,9 +45,11 @@ void Divergence::explain(InFlightDiagnostic &diagnostic) const {
 
 /// True if `value` is an id of the thread within its block, or a part of one.
 static bool isThreadId(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    return isa<gpu::ThreadIdOp, gpu::GlobalIdOp, gpu::LaneIdOp,
-               gpu::SubgroupIdOp>(op);
+  if (Operation *op = value.getDefiningOp()) {
+    std::optional<LaunchValue> id = getLaunchValue(op);
+    return (id && id->kind == LaunchValue::ThreadId) || isLaneId(op) ||
+           isa<gpu::GlobalIdOp, gpu::SubgroupIdOp>(op);
+  }
   auto launch = dyn_cast<gpu::LaunchOp>(value.getParentBlock()->getParentOp());
   if (!launch)
     return false;
@@ -95,16 +98,14 @@ static bool isReductionOfBlock(Operation *op) {
 /// its operands are. Operations of unknown dialects are not, however pure: they
 /// may read a thread id.
 bool UniformityAnalysis::isUniformFunction(Operation *op) const {
-  if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp,
-          gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
-          gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::DynamicSharedMemoryOp,
-          NVVM::DynamicSmemSize, UnrealizedConversionCastOp>(op) ||
+  if (isOfWholeBlock(op) || isa<UnrealizedConversionCastOp>(op) ||
       isReductionOfBlock(op) || isLoadOfParameter(op))
     return true;
-  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
-    bool isZero = id.getUpperBound() && id.getUpperBound()->getZExtValue() == 1;
-    return isZero || isUniformThreadId(static_cast<unsigned>(id.getDimension()),
-                                       getExecutionScope(id));
+  if (std::optional<LaunchValue> id = getLaunchValue(op)) { // of the thread
+    auto bounded = dyn_cast<gpu::ThreadIdOp>(op);
+    bool isZero = bounded && bounded.getUpperBound() &&
+                  bounded.getUpperBound()->getZExtValue() == 1;
+    return isZero || isUniformThreadId(id->dim, getExecutionScope(op));
   }
   if (isa<gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op))
     return unit == UniformityUnit::Warp &&

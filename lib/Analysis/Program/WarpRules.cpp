@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WarpRules.h"
+#include "LaunchValues.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -17,8 +18,9 @@ namespace mlir::workgroup {
 
 /// The dimension along which `value` is the id of the thread.
 static std::optional<unsigned> getThreadDimension(Value value) {
-  if (auto id = value.getDefiningOp<gpu::ThreadIdOp>())
-    return static_cast<unsigned>(id.getDimension());
+  if (std::optional<LaunchValue> id = getLaunchValue(value.getDefiningOp()))
+    return id->kind == LaunchValue::ThreadId ? std::optional(id->dim)
+                                             : std::nullopt;
   auto launch = dyn_cast_or_null<gpu::LaunchOp>(
       value.getParentBlock() ? value.getParentBlock()->getParentOp() : nullptr);
   if (!launch)

@@ -38,6 +38,49 @@ __global__ void sum_racy(const float *in, float *out) {
     out[blockIdx.x] = tile[0];
 }
 
+// --- the same for blocks of any size --------------------------------------------
+
+__global__ void sum_of_size(const float *in, float *out) {
+  __shared__ float tile[THREADS];
+  unsigned t = threadIdx.x;
+  tile[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (unsigned step = blockDim.x / 2; step > 0; step >>= 1) {
+    if (t < step)
+      tile[t] += tile[t + step];
+    __syncthreads();
+  }
+  if (t == 0)
+    out[blockIdx.x] = tile[0];
+}
+
+__global__ void sum_of_size_racy(const float *in, float *out) {
+  __shared__ float tile[THREADS];
+  unsigned t = threadIdx.x;
+  tile[t] = in[blockIdx.x * blockDim.x + t]; // no barrier behind it
+  for (unsigned step = blockDim.x / 2; step > 0; step >>= 1) {
+    if (t < step)
+      tile[t] += tile[t + step];
+    __syncthreads();
+  }
+  if (t == 0)
+    out[blockIdx.x] = tile[0];
+}
+
+__global__ void sum_of_half_racy(const float *in, float *out) {
+  __shared__ float tile[THREADS];
+  int t = threadIdx.x;
+  tile[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int step = blockDim.x / 2; step > 0; step /= 2) {
+    if (t < step)
+      tile[t] += tile[t + step]; // no barrier between steps
+  }
+  __syncthreads();
+  if (t == 0)
+    out[blockIdx.x] = tile[0];
+}
+
 // --- a sum per warp, by shuffles ----------------------------------------------
 
 __global__ void warp_sum(const float *in, float *out) {

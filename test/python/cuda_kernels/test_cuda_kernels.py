@@ -121,8 +121,16 @@ def test_lock() -> None:
 
 # --- verdicts -------------------------------------------------------------------------------------
 
-SAFE = ("sum", "warp_sum", "scan", "stencil")
-RACY = ("sum_racy", "warp_sum_racy", "histogram_racy", "stencil_racy", "scan_racy")
+SAFE = ("sum", "sum_of_size", "warp_sum", "scan", "stencil")
+RACY = (
+    "sum_racy",
+    "sum_of_size_racy",
+    "sum_of_half_racy",
+    "warp_sum_racy",
+    "histogram_racy",
+    "stencil_racy",
+    "scan_racy",
+)
 
 
 @needs_clang
@@ -139,6 +147,8 @@ def test_what_has_lost_its_order_is_not_safe_and_is_found(name: str) -> None:
     assert not report.is_safe
     arguments = {
         "sum_racy": (_floats(), np.zeros(BLOCKS, np.float32)),
+        "sum_of_size_racy": (_floats(), np.zeros(BLOCKS, np.float32)),
+        "sum_of_half_racy": (_floats(), np.zeros(BLOCKS, np.float32)),
         "warp_sum_racy": (_floats(), np.zeros(BLOCKS, np.float32)),
         "histogram_racy": (_ints().astype(np.uint32), np.zeros(16, np.uint32)),
         "stencil_racy": (_floats(),),
@@ -147,6 +157,20 @@ def test_what_has_lost_its_order_is_not_safe_and_is_found(name: str) -> None:
     errors = run(name, *arguments).errors
     assert errors
     assert all(finding.kind.startswith("race.") for finding in errors)
+
+
+@needs_clang
+@pytest.mark.parametrize("name", ["sum_of_size_racy", "sum_of_half_racy"])
+def test_races_between_steps_that_the_size_of_the_block_decides(name: str) -> None:
+    (kernel,) = pipeline.check(KERNELS, kernel=name, block=THREADS, grid=BLOCKS).kernels
+    assert kernel.verdict == "RACE"
+    assert any(finding.threads for finding in kernel.findings)
+
+
+@needs_clang
+def test_barriers_in_a_loop_by_the_size_of_the_block_need_no_size() -> None:
+    (kernel,) = pipeline.check(KERNELS, kernel="sum_of_size").kernels
+    assert kernel.verdict == "SAFE"
 
 
 @needs_clang
