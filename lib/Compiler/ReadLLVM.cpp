@@ -9,6 +9,9 @@
 #include "ReadLLVM.h"
 #include "CopyStructures.h"
 #include "FloatConstants.h"
+#include "KeepLoads.h"
+#include "KnownCallees.h"
+#include "Overruns.h"
 #include "RaiseAssembly.h"
 #include "Target/LLVMPasses.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -28,6 +31,7 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Inliner.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Mem2Reg.h"
 
 namespace mlir::workgroup {
 
@@ -179,9 +183,7 @@ static void allowInlining(llvm::Module &llvmModule) {
     }
 }
 
-/// Inlines calls and keeps variables in registers. Nothing else: races are
-/// looked for in the program as it is written.
-static void simplify(llvm::Module &llvmModule) {
+static void inlineCalls(llvm::Module &llvmModule) {
   allowInlining(llvmModule);
   runLLVMPasses(llvmModule, /*machine=*/nullptr, [](llvm::PassBuilder &) {
     constexpr int kAny = 1 << 20;
@@ -190,11 +192,39 @@ static void simplify(llvm::Module &llvmModule) {
     passes.addPass(llvm::ModuleInlinerWrapperPass(llvm::getInlineParams(kAny)));
     return passes;
   });
+}
+
+template <typename Pass>
+static void runOnFunctions(llvm::Module &llvmModule, Pass pass) {
+  runLLVMPasses(llvmModule, /*machine=*/nullptr, [&](llvm::PassBuilder &) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(pass)));
+    return passes;
+  });
+}
+
+/// Keeps variables in registers, and loads and wrong accesses where they are.
+static void promoteVariables(llvm::Module &llvmModule) {
+  runOnFunctions(llvmModule, llvm::PromotePass()); // addresses become visible
+  useLoads(llvmModule);
+  keepOverrun(llvmModule);
+  runOnFunctions(llvmModule, llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+}
+
+/// Inlines calls and keeps variables in registers. Nothing else: races are
+/// looked for in the program as it is written.
+static void simplify(llvm::Module &llvmModule) {
+  constexpr unsigned kMaxRounds = 8; // of functions that are handed on
+  inlineCalls(llvmModule);
   copyStructures(llvmModule);
+  promoteVariables(llvmModule);
+  for (unsigned i = 0; i < kMaxRounds && callByName(llvmModule); ++i) {
+    inlineCalls(llvmModule);
+    promoteVariables(llvmModule);
+  }
+  dropOtherUses(llvmModule);
   runLLVMPasses(llvmModule, /*machine=*/nullptr, [](llvm::PassBuilder &) {
     llvm::ModulePassManager passes;
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-        llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
     passes.addPass(llvm::GlobalDCEPass());
     return passes;
   });

@@ -21,6 +21,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -256,7 +257,18 @@ static void lowerPrivateAtomics(llvm::Module &llvmModule) {
     }
 }
 
+/// Lets go of loads whose value nobody uses, which the import keeps for checks.
+static void dropUses(llvm::Module &llvmModule) {
+  for (llvm::Function &function : llvmModule)
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&instruction);
+          call && call->getIntrinsicID() == llvm::Intrinsic::fake_use)
+        call->eraseFromParent();
+}
+
 static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  dropUses(llvmModule);
   lowerPrivateAtomics(llvmModule);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;

@@ -84,6 +84,10 @@ bool CallEmitter::emitDeviceIntrinsic(IntrinsicInst &call, StringRef name) {
 void CallEmitter::emitIntrinsic(IntrinsicInst &call) {
   if (emitTrap(call))
     return;
+  if (call.getIntrinsicID() == Intrinsic::fake_use) { // of what was checked
+    call.eraseFromParent();
+    return;
+  }
   StringRef name = call.getCalledFunction()->getName();
   if (!name.starts_with("llvm.nvvm.")) {
     if (!isPure(call))

@@ -133,13 +133,15 @@ static void copyParameters(PreparedKernel &kernel) {
   }
 }
 
-static bool isWritten(const llvm::Value &pointer) {
-  return llvm::any_of(pointer.uses(), [](const llvm::Use &use) {
-    const llvm::User *user = use.getUser();
+/// Who may write by `pointer`; null if nobody does.
+static const llvm::User *findWriter(const llvm::Value &pointer) {
+  for (const llvm::User *user : pointer.users()) {
     if (isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator>(user))
-      return isWritten(*user);
-    return !isa<llvm::LoadInst>(user);
-  });
+      user = findWriter(*user);
+    if (user && !isa<llvm::LoadInst>(user))
+      return user;
+  }
+  return nullptr;
 }
 
 /// A variable that kernels write lives as long as the module on a GPU.
@@ -147,12 +149,43 @@ static bool checkVariables(const llvm::Module &module,
                            std::vector<DiagnosticRecord> &errors) {
   for (const llvm::GlobalVariable &variable : module.globals()) {
     if (variable.isConstant() || variable.getAddressSpace() == kSharedSpace ||
-        variable.getName().starts_with("llvm.") || !isWritten(variable))
+        variable.getName().starts_with("llvm."))
       continue;
-    addError(errors, nullptr,
+    const llvm::User *writer = findWriter(variable);
+    if (!writer)
+      continue;
+    addError(errors, dyn_cast<llvm::Instruction>(writer),
              "variable '" + variable.getName().str() +
                  "' of the module outlives launches, which is not emulated; "
                  "pass it as an argument");
+    return false;
+  }
+  return true;
+}
+
+/// The first instruction by way of which `value` is used; null if none.
+static const llvm::Instruction *findUser(const llvm::Value &value) {
+  for (const llvm::User *user : value.users()) {
+    auto *instruction = dyn_cast<llvm::Instruction>(user);
+    if (!instruction)
+      instruction = findUser(*user);
+    if (instruction)
+      return instruction;
+  }
+  return nullptr;
+}
+
+/// Functions that were inlined are there no more, unless something else is done
+/// with them.
+static bool checkAddresses(const llvm::Module &module,
+                           const llvm::Function &kernel,
+                           std::vector<DiagnosticRecord> &errors) {
+  for (const llvm::Function &function : module) {
+    if (&function == &kernel || function.isDeclaration())
+      continue;
+    addError(errors, findUser(function),
+             "the address of function '" + function.getName().str() +
+                 "' is used as a value, which the emulator has none of");
     return false;
   }
   return true;
@@ -221,7 +254,9 @@ PreparedKernel prepareKernel(llvm::LLVMContext &context,
   }
   kernel->setCallingConv(llvm::CallingConv::C);
   inlineAll(*module, *kernel);
-  if (!checkCalls(*kernel, errors) || !checkVariables(*module, errors))
+  if (!checkCalls(*kernel, errors) ||
+      !checkAddresses(*module, *kernel, errors) ||
+      !checkVariables(*module, errors))
     return {};
   hoistPrivateMemory(*kernel);
   PreparedKernel prepared{std::move(module), kernel, {}, {}};

@@ -247,3 +247,62 @@ int main() {
   cudaFree(in);
   return 0;
 }
+
+// --- what comes of it does not matter --------------------------------------------
+
+__global__ void dead_load(int *p) {
+  if (threadIdx.x == 0)
+    p[0] = 1;
+  else {
+    int unused = p[0];
+  }
+}
+
+__global__ void dead_store(int *p) {
+  int own[2];
+  own[threadIdx.x & 1] = p[0];
+  if (threadIdx.x == 0)
+    p[0] = 1;
+}
+
+__global__ void behind_variable(int *p, int *q) {
+  int a = 10, b, c;
+  int *d = &b;
+  if (a > 10)
+    d = &c;
+  d[1] = 200;
+  p[100] = q[100] + threadIdx.x;
+}
+
+// --- functions by their addresses ------------------------------------------------
+
+static __device__ int twice(int x) { return 2 * x; }
+static __device__ int next(int x) { return x + 1; }
+static __device__ int half_of(int x) { return x / 2; }
+typedef int (*function)(int);
+
+static __device__ function choose(int which) {
+  if (which == 1)
+    return twice;
+  return which == 2 ? next : half_of;
+}
+
+__global__ void chosen(int *p, int which) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  function f = choose(which);
+  p[t] = f(t) + (f == twice ? 1000 : 0);
+}
+
+__global__ void chosen_racy(int *p, int which) {
+  function f = choose(which);
+  p[f(threadIdx.x)] = threadIdx.x;
+}
+
+__global__ void chosen_or_none(int *p, int which) {
+  function f = nullptr;
+  if (which == 1)
+    f = twice;
+  p[blockIdx.x * blockDim.x + threadIdx.x] = f(threadIdx.x);
+}
+
+__global__ void given(int *p, function f) { p[threadIdx.x] = f(threadIdx.x); }

@@ -174,6 +174,57 @@ def test_barriers_in_a_loop_by_the_size_of_the_block_need_no_size() -> None:
 
 
 @needs_clang
+@pytest.mark.parametrize("name", ["dead_load", "dead_store"])
+def test_loads_count_whatever_comes_of_them(name: str) -> None:
+    kinds = {finding.kind for finding in run(name, np.zeros(4, np.int32)).errors}
+    assert "race.global" in kinds
+    module = pipeline.compile(KERNELS, kernel=name, block=THREADS, grid=1, verify=False)
+    assert "ld.global" not in module.ptx
+
+
+@needs_clang
+def test_what_is_behind_a_private_variable() -> None:
+    arrays = (np.zeros(128, np.int32), np.zeros(128, np.int32))
+    kinds = {finding.kind for finding in run("behind_variable", *arrays).errors}
+    assert "out-of-bounds" in kinds
+    assert kinds & {"race.global", "race.blocks"}
+
+
+@needs_clang
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_functions_that_are_chosen(which: int) -> None:
+    numbers = np.arange(BLOCKS * THREADS)
+    wanted = (2 * numbers + 1000, numbers + 1, numbers // 2)[which - 1]
+    result = np.zeros(BLOCKS * THREADS, np.int32)
+    assert not run("chosen", result, which).errors
+    np.testing.assert_array_equal(result, wanted)
+    (kernel,) = pipeline.check(KERNELS, kernel="chosen", block=THREADS, grid=BLOCKS).kernels
+    assert kernel.verdict == "SAFE"
+    assert pipeline.compile(KERNELS, kernel="chosen", block=THREADS, grid=BLOCKS).cubin
+
+
+@needs_clang
+def test_races_in_functions_that_are_chosen() -> None:
+    assert run("chosen_racy", np.zeros(1024, np.int32), 3).errors
+    assert not pipeline.check(KERNELS, kernel="chosen_racy", block=THREADS, grid=1).is_safe
+
+
+@needs_clang
+def test_a_call_of_no_function() -> None:
+    result = np.zeros(BLOCKS * THREADS, np.int32)
+    assert not run("chosen_or_none", result, 1).errors
+    np.testing.assert_array_equal(result, np.tile(2 * np.arange(THREADS), BLOCKS))
+    assert {it.kind for it in run("chosen_or_none", result, 2).errors} == {"assertion"}
+
+
+@needs_clang
+def test_a_function_that_is_an_argument_is_refused() -> None:
+    with pytest.raises(CompileError, match="by its address") as caught:
+        run("given", np.zeros(64, np.int32), np.zeros(1, np.int64))
+    assert caught.value.diagnostics[0].location.line > 0
+
+
+@needs_clang
 def test_a_lock_without_fences_orders_nothing() -> None:
     report = run("locked_racy", np.zeros(1, np.int32), np.zeros(1, np.int32))
     assert report.errors

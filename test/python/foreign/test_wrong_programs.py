@@ -121,10 +121,28 @@ define internal void @again(ptr %p) noinline {
         emulate(text, np.zeros(64, np.int32))
     (diagnostic, *_) = caught.value.diagnostics
     assert message in diagnostic.message
-    if "variable" not in message:
-        assert diagnostic.location.line > 0
+    assert diagnostic.location.line > 0
     # The proof says what it knows all the same.
     assert pipeline.check(text, block=64, grid=1).kernels
+
+
+def test_the_address_of_a_function_is_no_value() -> None:
+    text = make(
+        """
+  %is = icmp eq ptr %f, @twice
+  br i1 %is, label %some, label %end
+some:
+  store i32 1, ptr %p
+  br label %end
+end:
+  ret void
+""",
+        "ptr %p, i64 %n",
+        "define i32 @twice(i32 %x) {\n  ret i32 %x\n}\n",
+    ).replace("  %is =", "  %f = inttoptr i64 %n to ptr\n  %is =")
+    with pytest.raises(CompileError, match="the address of function 'twice' is used") as caught:
+        emulate(text, np.zeros(64, np.int32), 0)
+    assert caught.value.diagnostics[0].location.line > 0
 
 
 def test_a_call_by_an_address_is_undecided() -> None:
