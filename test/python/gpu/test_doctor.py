@@ -227,6 +227,7 @@ def test_torch(
 def test_torch_without_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, {"torch/__init__.py": ""})
     monkeypatch.delitem(sys.modules, "torch", raising=False)  # of other tests
+    monkeypatch.setattr(packages, "find_version", lambda _: None)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert packages.find_torch() == packages.Torch("of no known version", "")
 
