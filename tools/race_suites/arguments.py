@@ -75,6 +75,9 @@ def _make_value(argument: Argument, scalar: int) -> Any:
     if argument.is_pointer or argument.is_memref:
         # Small, as some are indices; different, so that writes of them are.
         return np.arange(_BYTES // 4, dtype=np.int32) * 7 % 13
+    if argument.is_structure:
+        size = argument.structure_bytes or 0
+        return np.full(size // 4 + 1, scalar, np.int32).tobytes()[:size]
     if argument.type.startswith(("f", "bf")):
         return float(scalar)
     width = int(argument.type[1:]) if argument.type[1:].isdigit() else 64

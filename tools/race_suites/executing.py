@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pipeline
+from pipeline.system import clang
 
 from .arguments import choose_scalars, make_values
 from .cases import Case, Outcome, Status, is_race, judge, outcome_of
+from .functions import choose_by_numbers
 from .lifting import lift_variables
 from .litmus import execute as execute_litmus
+from .structures import spread_structures
 
 Order = Literal["forward", "reverse"] | int
 
@@ -26,6 +29,8 @@ _MORE_ORDERS: tuple[Order, ...] = (1, 2, 3, 4, 5, 6)
 _STEPS = 100_000
 """Iterations of a loop: a thread that waits for another block waits for nothing, see docs."""
 _LIFTED = "outlives launches"
+_IN_STRUCTURE = "with a pointer in it"
+_BY_ADDRESS = ("a function by its address", "the address of function")
 _UNLINKED = "has no body"
 """No linker makes a program of it."""
 _UNMET = "trap"
@@ -86,23 +91,43 @@ def _prove(case: Case) -> str:
 
 def _run(case: Case) -> tuple[dict[str, int], bool]:
     """Return the kinds of findings, and whether no arguments met the preconditions."""
-    (kernel,) = _compile(Path(case.source), case, case.clang_options)
-    try:
-        return _launch_in_orders(case, Program(kernel))
-    except pipeline.CompileError as error:
-        if _LIFTED not in str(error):
-            raise
-        refusal = error
     source = Path(case.source)
-    lifted = lift_variables(source.read_text())
+    try:
+        return _launch_in_orders(case, Program(_compile(source, case, case.clang_options)))
+    except pipeline.Error as error:
+        refusal = error
+    try:
+        program = _find_way(case, str(refusal))
+    except pipeline.CompileError:
+        program = None  # what is wrong with the program that was given
+    if not program:
+        raise refusal
+    return _launch_in_orders(case, program)
+
+
+def _find_way(case: Case, refusal: str) -> Program | None:
+    """Return a program that does the same and is not refused for that; None if none is known."""
+    text = Path(case.source).read_text()
+    if _LIFTED in refusal:
+        lifted = lift_variables(text)
+        return Program(_compile_copy(case, lifted.text), lifted.values)
+    if any(words in refusal for words in _BY_ADDRESS):
+        chosen = choose_by_numbers(text, case.kernel)
+        return Program(_compile_copy(case, chosen)) if chosen else None
+    if _IN_STRUCTURE in refusal:
+        written = clang.translate(case.source, "sm_80", case.clang_options)
+        spread = spread_structures(written, case.kernel)
+        return Program(_compile(spread, case)) if spread else None
+    return None
+
+
+def _compile_copy(case: Case, text: str) -> Any:
+    """Compile another text of a case."""
+    source = Path(case.source)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / source.name
-        copy.write_text(lifted.text)
-        try:
-            (kernel,) = _compile(copy, case, (*case.clang_options, f"-I{source.parent}"))
-        except pipeline.CompileError:
-            raise refusal from None  # what is wrong with the program that was given
-    return _launch_in_orders(case, Program(kernel, lifted.values))
+        copy.write_text(text)
+        return _compile(copy, case, (*case.clang_options, f"-I{source.parent}"))
 
 
 def _launch_in_orders(case: Case, program: Program) -> tuple[dict[str, int], bool]:
@@ -125,7 +150,8 @@ def _is_enough(case: Case, found: Counter[str]) -> bool:
     return any(map(is_race, found)) or (case.expected == "faulty" and bool(found))
 
 
-def _compile(source: Path, case: Case, options: Sequence[str]) -> Iterator[Any]:
+def _compile(source: Path | str, case: Case, options: Sequence[str] = ()) -> Any:
+    """Return the kernel of a case."""
     module = pipeline.compile(
         source,
         kernel=case.kernel,
@@ -136,7 +162,8 @@ def _compile(source: Path, case: Case, options: Sequence[str]) -> Iterator[Any]:
         until="llvm",
         clang_options=options,
     )
-    yield from module.kernels.values()
+    (kernel,) = module.kernels.values()
+    return kernel
 
 
 def _launch_with_numbers(case: Case, program: Program, order: Order) -> Iterator[dict[str, int]]:

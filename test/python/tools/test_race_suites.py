@@ -77,7 +77,7 @@ def test_found_missed_false_and_what_does_not_run(indigo: Path, tmp_path: Path) 
 @needs_clang
 def test_a_kernel_has_a_limit(indigo: Path, tmp_path: Path) -> None:
     source = indigo / "indigo_sources" / "sum" / "slow.cu"
-    loops = "for (int j = 0; j < 90000; ++j) for (int k = 0; k < 90000; ++k) atomicAdd(b, 1);"
+    loops = "for (int j = 0; j < 90000; ++j) {" + "atomicAdd(b, 1);" * 100 + "}"
     source.write_text(GRAPH_KERNEL % loops)
     code, kernels = run(
         "--indigo", str(indigo), "--only", "slow", "--seconds", "0.1", tmp_path=tmp_path
@@ -243,3 +243,46 @@ def test_a_folder_that_is_no_suite_is_refused(
 def test_nothing_to_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main([]) == 2
     assert "give a suite's folder" in capsys.readouterr().err
+
+
+POINTERS = """//%s
+//--blockDim=64 --gridDim=2
+//%s
+struct inner { int *p; };
+struct outer { inner i; int *q[2]; };
+__global__ void foo(outer v, int n) { v.i.p[%s] = v.q[1][threadIdx.x] + n; }
+"""
+CALLS = """//%s
+//--blockDim=64 --gridDim=1
+//%s
+typedef int (*function)(int);
+__device__ int twice(int x) { return 2 * x; }
+__device__ int half_of(int x) { return x / 2; }
+__global__ void foo(int *p, function f, int n) {
+  __requires(f == %s);
+  p[f(threadIdx.x)] = threadIdx.x;
+}
+"""
+
+
+@needs_clang
+def test_pointers_in_structures_and_functions_as_arguments(tmp_path: Path) -> None:
+    race = ("xfail:NOT_ALL_VERIFIED", "possible write-write race")
+    folder = _write(
+        tmp_path / "gpuverify",
+        {
+            "testsuite/CUDA/structures/fail/kernel.cu": POINTERS % (*race, "threadIdx.x"),
+            "testsuite/CUDA/structures/pass/kernel.cu": POINTERS
+            % ("pass", "", "blockIdx.x * blockDim.x + threadIdx.x"),
+            "testsuite/CUDA/calls/fail/kernel.cu": CALLS % (*race, "half_of"),
+            "testsuite/CUDA/calls/pass/kernel.cu": CALLS % ("pass", "", "twice"),
+        },
+    )
+    code, kernels = run("--gpuverify", str(folder), tmp_path=tmp_path)
+    assert {name: kernel["status"] for name, kernel in kernels.items()} == {
+        "structures/fail": "found",
+        "structures/pass": "clean",
+        "calls/fail": "found",
+        "calls/pass": "clean",
+    }
+    assert code == 0
