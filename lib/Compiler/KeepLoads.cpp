@@ -22,7 +22,7 @@ static bool isUse(const llvm::Instruction &instruction) {
   return call && call->getIntrinsicID() == llvm::Intrinsic::fake_use;
 }
 
-static bool isPrivate(const llvm::Value *pointer) {
+static bool isThreadPrivate(const llvm::Value *pointer) {
   return isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
 }
 
@@ -37,7 +37,7 @@ void useLoads(llvm::Module &llvmModule) {
   for (llvm::Function &function : llvmModule)
     for (llvm::Instruction &instruction : llvm::instructions(function)) {
       auto *load = dyn_cast<llvm::LoadInst>(&instruction);
-      if (!load || isPrivate(load->getPointerOperand()) || isUsed(*load))
+      if (!load || isThreadPrivate(load->getPointerOperand()) || isUsed(*load))
         continue;
       if (!use)
         use = llvm::Intrinsic::getOrInsertDeclaration(
