@@ -20,11 +20,10 @@
 
 namespace mlir::workgroup {
 
-/// Lets the first warp of the block elect the thread that starts tensor copies,
-/// in kernels among `scopes` inside `root`, where thread 0 does and any other
-/// one may as well.
-void electCopyingThreads(Operation *root, ArrayRef<Operation *> scopes,
-                         RewriterBase &rewriter);
+/// Lets thread 0, where it alone starts tensor copies in kernels among
+/// `scopes`, do so behind an `elect.sync` of its lane: the thread stays the
+/// same, so that what it has done before comes before them.
+void electCopyingThreads(ArrayRef<Operation *> scopes, RewriterBase &rewriter);
 
 } // namespace mlir::workgroup
 

@@ -465,7 +465,7 @@ LogicalResult legalizeForNVVM(Operation *root) {
       failed(lowerStructuredOps(root, scopes, rewriter)) ||
       failed(lowerReductions(root, scopes, rewriter)))
     return failure();
-  electCopyingThreads(root, scopes, rewriter);
+  electCopyingThreads(scopes, rewriter);
   widenFloats(root); // of structured operations
   expandMatrixElementwise(root, rewriter);
   if (failed(expandViews(scopes)) ||
