@@ -149,7 +149,8 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     AssumeAlignmentOption,
     AssumeDistinctArgumentsOption,
     Option<"unrollLimit", "unroll-limit", "int64_t", /*default=*/"8",
-           "Accesses per thread up to which a copy becomes straight-line code">,
+           "Accesses per thread up to which a copy becomes straight-line code; "
+           "more become a loop that makes as many in an iteration">,
     Option<"vectorBits", "vector-bits", "int64_t",
            /*default=*/"8 * kWidestAccessBytes",
            "Widest access in bits, a power of two from 8 to 128">,

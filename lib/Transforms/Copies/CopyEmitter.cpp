@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
+#include "AccessGrid.h"
 #include "CopyAccess.h"
 #include "Transforms/Utils/BufferAlignment.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,13 +17,6 @@
 namespace mlir::workgroup {
 
 namespace {
-
-/// The accesses that every thread makes, and how many of the first threads make
-/// one more, after that many of all threads.
-struct StraightLine {
-  SmallVector<SmallVector<OpFoldResult>> accesses;
-  int64_t done = 0, rest = 0;
-};
 
 /// The knowledge that is asked of the alignment of an operand: that it is
 /// proved, that it may be what it takes, or nothing.
@@ -57,24 +51,18 @@ private:
 
   // Emission.
   SmallVector<OpFoldResult> getCounts();
-  OpFoldResult getTotal(ArrayRef<OpFoldResult> counts) {
-    OpFoldResult total = rewriter.getIndexAttr(1);
-    for (OpFoldResult count : counts)
-      total = index.mul(total, count);
-    return total;
-  }
   std::optional<StraightLine>
-  planStraightLine(OpFoldResult thread, OpFoldResult total,
-                   OpFoldResult numThreads, ArrayRef<OpFoldResult> counts,
-                   OpFoldResult first, int64_t length);
+  planLine(const AccessGrid &grid, OpFoldResult thread, OpFoldResult total) {
+    return planStraightLine(index, grid, thread, total, index.numThreads(block),
+                            options.unrollLimit);
+  }
   SmallVector<Value> emitOrZero(Value condition, TypeRange types,
                                 function_ref<SmallVector<Value>()> body);
-  void emitForBlock(OpFoldResult first, ArrayRef<OpFoldResult> counts,
-                    int64_t length);
+  void emitLine(const StraightLine &line, int64_t length);
+  int64_t emitLoopOfLines(const AccessGrid &grid, OpFoldResult thread,
+                          OpFoldResult total);
+  void emitForBlock(const AccessGrid &grid);
   void emitForThread();
-  SmallVector<OpFoldResult> getIndices(OpFoldResult linear, OpFoldResult first,
-                                       ArrayRef<OpFoldResult> counts,
-                                       int64_t length);
   void start(ArrayRef<OpFoldResult> indices, int64_t length);
   void move(ArrayRef<OpFoldResult> indices, int64_t length) {
     if (access.isAsync(length))
@@ -206,24 +194,6 @@ void CopyEmitter::start(ArrayRef<OpFoldResult> indices, int64_t length) {
     emitted.tokens.push_back(token);
 }
 
-/// The indices of access number `linear` of `counts` accesses per dimension, of
-/// `length` elements each, from element `first` of the innermost dimension on.
-SmallVector<OpFoldResult> CopyEmitter::getIndices(OpFoldResult linear,
-                                                  OpFoldResult first,
-                                                  ArrayRef<OpFoldResult> counts,
-                                                  int64_t length) {
-  SmallVector<OpFoldResult> indices(counts.size());
-  for (unsigned dim = counts.size(); dim-- > 0;) {
-    indices[dim] = dim == 0 ? linear : index.rem(linear, counts[dim]);
-    if (dim != 0)
-      linear = index.div(linear, counts[dim]);
-  }
-  if (!indices.empty())
-    indices.back() = index.add(
-        first, index.mul(indices.back(), rewriter.getIndexAttr(length)));
-  return indices;
-}
-
 void CopyEmitter::emitIf(OpFoldResult lhs, OpFoldResult rhs,
                          function_ref<void()> body) {
   Value left = index.value(lhs);
@@ -247,70 +217,62 @@ scf::ForOp CopyEmitter::enterLoop(OpFoldResult from, OpFoldResult to,
   return loop;
 }
 
-/// The accesses of `thread` as straight-line code; nothing if they are too many
-/// or their number, `total` for `numThreads` threads, is not known.
-std::optional<StraightLine> CopyEmitter::planStraightLine(
-    OpFoldResult thread, OpFoldResult total, OpFoldResult numThreads,
-    ArrayRef<OpFoldResult> counts, OpFoldResult first, int64_t length) {
-  std::optional<int64_t> all = getConstantIntValue(total);
-  std::optional<int64_t> threads = getConstantIntValue(numThreads);
-  if (!all || !threads ||
-      llvm::divideCeil(*all, *threads) >
-          static_cast<uint64_t>(options.unrollLimit))
-    return std::nullopt;
-  StraightLine line;
-  int64_t numFull = *all / *threads;
-  int64_t rowLength =
-      counts.empty() ? 1 : *all / *getConstantIntValue(counts[0]);
-  for (int64_t i = 0; i < numFull; ++i) {
-    int64_t ahead = i * *threads;
-    if (i == 0 || ahead % rowLength != 0) {
-      line.accesses.push_back(
-          getIndices(index.add(thread, rewriter.getIndexAttr(ahead)), first,
-                     counts, length));
-      continue;
-    }
-    // Whole rows further: the same place in the row.
-    int64_t rows = ahead / rowLength * (counts.size() == 1 ? length : 1);
-    line.accesses.push_back(line.accesses.front());
-    line.accesses.back().front() =
-        index.add(line.accesses.front().front(), rewriter.getIndexAttr(rows));
-  }
-  line.done = numFull * *threads;
-  line.rest = *all - line.done;
-  return line;
-}
-
-/// Spreads the accesses over the threads of the block: thread t does the
-/// accesses t, t + n, t + 2n, ...
-void CopyEmitter::emitForBlock(OpFoldResult first,
-                               ArrayRef<OpFoldResult> counts, int64_t length) {
-  OpFoldResult total = getTotal(counts);
-  OpFoldResult numThreads = index.numThreads(block);
-  OpFoldResult thread = index.threadId(block);
-  auto at = [&](OpFoldResult linear) {
-    return getIndices(linear, first, counts, length);
-  };
-  std::optional<StraightLine> line =
-      planStraightLine(thread, total, numThreads, counts, first, length);
-  if (!line) {
-    OpBuilder::InsertionGuard guard(rewriter);
-    scf::ForOp loop = enterLoop(thread, total, numThreads);
-    return move(at(loop.getInductionVar()), length);
-  }
-  // All loads before the first store, so that they are in flight together.
+/// Emits all loads before the first store, so that they are in flight together.
+void CopyEmitter::emitLine(const StraightLine &line, int64_t length) {
   SmallVector<Value> loaded;
-  for (ArrayRef<OpFoldResult> indices : line->accesses) {
+  for (ArrayRef<OpFoldResult> indices : line.accesses) {
     if (access.isAsync(length))
       start(indices, length);
     else
       loaded.push_back(access.load(indices, length));
   }
-  for (auto [value, indices] : llvm::zip(loaded, line->accesses))
+  for (auto [value, indices] : llvm::zip(loaded, line.accesses))
     access.store(value, indices, length);
+}
+
+/// Emits a loop the iterations of which make as many accesses of `thread` as
+/// straight-line code may have, for as long as there are so many of `total`.
+/// Returns how many all threads have made then.
+int64_t CopyEmitter::emitLoopOfLines(const AccessGrid &grid,
+                                     OpFoldResult thread, OpFoldResult total) {
+  std::optional<int64_t> all = getConstantIntValue(total);
+  std::optional<int64_t> threads = getConstantIntValue(index.numThreads(block));
+  if (!all || !threads || options.unrollLimit < 2 ||
+      access.isAsync(grid.length))
+    return 0;
+  int64_t each = options.unrollLimit * *threads, done = *all / each * each;
+  if (done == 0)
+    return 0;
+  OpFoldResult step = rewriter.getIndexAttr(each);
+  OpBuilder::InsertionGuard guard(rewriter);
+  scf::ForOp loop = enterLoop(thread, rewriter.getIndexAttr(done), step);
+  emitLine(*planLine(grid, loop.getInductionVar(), step), grid.length);
+  return done;
+}
+
+/// Spreads the accesses over the threads of the block: thread t does the
+/// accesses t, t + n, t + 2n, ...
+void CopyEmitter::emitForBlock(const AccessGrid &grid) {
+  OpFoldResult total = grid.getTotal(index);
+  OpFoldResult thread = index.threadId(block), next = thread;
+  std::optional<StraightLine> line = planLine(grid, thread, total);
+  if (!line) {
+    if (int64_t done = emitLoopOfLines(grid, thread, total)) {
+      next = index.add(thread, rewriter.getIndexAttr(done));
+      int64_t left = *getConstantIntValue(total) - done;
+      line = planLine(grid, next, rewriter.getIndexAttr(left));
+    }
+  }
+  if (!line) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    scf::ForOp loop = enterLoop(thread, total, index.numThreads(block));
+    return move(grid.getIndices(index, loop.getInductionVar()), grid.length);
+  }
+  emitLine(*line, grid.length);
   if (line->rest != 0)
     emitIf(thread, rewriter.getIndexAttr(line->rest), [&] {
-      move(at(index.add(thread, rewriter.getIndexAttr(line->done))), length);
+      OpFoldResult last = index.add(next, rewriter.getIndexAttr(line->done));
+      move(grid.getIndices(index, last), grid.length);
     });
 }
 
@@ -354,20 +316,17 @@ bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
   if (access.isAsync(vectorLength) || leavesRest() || copy.isPadded ||
       !rewriter.getZeroAttr(shape.targetType.getElementType()))
     return false;
-  OpFoldResult zero = rewriter.getIndexAttr(0);
-  SmallVector<OpFoldResult> counts = getCounts();
+  AccessGrid grid{getCounts(), rewriter.getIndexAttr(0), vectorLength};
   OpFoldResult thread = index.threadId(block);
   std::optional<StraightLine> line =
-      planStraightLine(thread, getTotal(counts), index.numThreads(block),
-                       counts, zero, vectorLength);
+      planLine(grid, thread, grid.getTotal(index));
   if (!line)
     return false;
 
   Value hasRest;
   if (line->rest != 0) {
-    line->accesses.push_back(
-        getIndices(index.add(thread, rewriter.getIndexAttr(line->done)), zero,
-                   counts, vectorLength));
+    line->accesses.push_back(grid.getIndices(
+        index, index.add(thread, rewriter.getIndexAttr(line->done))));
     Value id = index.value(thread);
     hasRest =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, id,
@@ -458,11 +417,12 @@ EmittedCopy CopyEmitter::emit() {
     return emitted;
   }
   OpFoldResult length = rewriter.getIndexAttr(vectorLength);
-  SmallVector<OpFoldResult> counts = getCounts();
-  emitForBlock(rewriter.getIndexAttr(0), counts, vectorLength);
+  AccessGrid grid{getCounts(), rewriter.getIndexAttr(0), vectorLength};
+  emitForBlock(grid);
   if (leavesRest())
-    emitForBlock(index.mul(counts[0], length),
-                 {index.rem(shape.extents[0], length)}, /*length=*/1);
+    emitForBlock({{index.rem(shape.extents[0], length)},
+                  index.mul(grid.counts[0], length),
+                  /*length=*/1});
   return emitted;
 }
 

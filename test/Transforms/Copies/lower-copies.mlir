@@ -51,17 +51,46 @@ gpu.module @threads {
     gpu.return
   }
 
-  // Too many accesses for straight-line code.
+  // Too many accesses for straight-line code: eight at a time, all loads before
+  // the first store.
   // CHECK-LABEL: gpu.func @loop
   // CHECK:         %[[T:.+]] = gpu.thread_id x
   // CHECK-DAG:     %[[END:.+]] = arith.constant 4096 : index
-  // CHECK-DAG:     %[[STEP:.+]] = arith.constant 64 : index
+  // CHECK-DAG:     %[[STEP:.+]] = arith.constant 512 : index
   // CHECK:         scf.for %[[I:.+]] = %[[T]] to %[[END]] step %[[STEP]] {
   // CHECK:           %[[V:.+]] = memref.load %{{.+}}[%[[I]]]
+  // CHECK-COUNT-7:   memref.load
   // CHECK:           memref.store %[[V]], %{{.+}}[%[[I]]]
+  // CHECK-COUNT-7:   memref.store
+  // CHECK-NEXT:    }
+  // CHECK-NOT:     memref.load
   gpu.func @loop(%in: memref<4096xf32>, %out: memref<4096xf32>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     memref.copy %in, %out : memref<4096xf32> to memref<4096xf32>
+    gpu.return
+  }
+
+  // What is left behind such a loop.
+  // CHECK-LABEL: gpu.func @loop_and_rest
+  // CHECK:         %[[T:.+]] = gpu.thread_id x
+  // CHECK-DAG:     %[[END:.+]] = arith.constant 1024 : index
+  // CHECK-DAG:     %[[STEP:.+]] = arith.constant 512 : index
+  // CHECK:         scf.for %{{.+}} = %[[T]] to %[[END]] step %[[STEP]] {
+  // CHECK-COUNT-8:   memref.load
+  // CHECK-COUNT-8:   memref.store
+  // CHECK-NEXT:    }
+  // CHECK:         %[[NEXT:.+]] = arith.addi %[[T]], %{{.+}}
+  // CHECK:         %[[V:.+]] = memref.load %{{.+}}[%[[NEXT]]]
+  // CHECK:         memref.store %[[V]], %{{.+}}[%[[NEXT]]]
+  // CHECK:         %[[REST:.+]] = arith.constant 36 : index
+  // CHECK:         %[[HAS:.+]] = arith.cmpi ult, %[[T]], %[[REST]]
+  // CHECK:         scf.if %[[HAS]]
+  // CHECK:           memref.load
+  // CHECK:           memref.store
+  // CHECK:         }
+  gpu.func @loop_and_rest(%in: memref<1124xf32>, %out: memref<1124xf32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    memref.copy %in, %out : memref<1124xf32> to memref<1124xf32>
     gpu.return
   }
 
