@@ -26,7 +26,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
 
     Buffers are workgroup attributions, `memref.alloc(a)` in workgroup memory and
     private workgroup `memref.global`s of one kernel, in any spelling, of static
-    shape. Their rows are runs of the last dimension. Layouts are, in the order of
+    shape. Their rows are runs of the last dimension, or, where conflicts are left and these have
+    less than 128 bytes, of as many of the last dimensions as have that many, which become one
+    (`memref<32x8x8xf16>` is `memref<32x72xf16>` when such rows are padded). Layouts are, in the order of
     preference among those with as few wavefronts:
 
     - rows as they are;

@@ -19,8 +19,12 @@
 
 namespace mlir::workgroup {
 
+ArrayRef<int64_t> BankBuffer::getRowShape() const {
+  return type.getShape().take_back(std::min(rowDims, type.getRank()));
+}
+
 int64_t BankBuffer::getColumns() const {
-  return type.getRank() == 0 ? 1 : type.getShape().back();
+  return llvm::product_of(getRowShape());
 }
 
 int64_t BankBuffer::getAlignment() const {

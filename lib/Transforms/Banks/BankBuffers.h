@@ -34,6 +34,8 @@ struct BankBuffer {
   Operation *definition = nullptr;
   MemRefType type;
   int64_t elementBytes = 0;
+  /// The last dimensions, which make a row together.
+  int64_t rowDims = 1;
   /// All other memrefs with its memory, sources before their views.
   SmallVector<Operation *> views;
   /// The extents of the roots and views, ShapedType::kDynamic where not known.
@@ -46,6 +48,8 @@ struct BankBuffer {
   std::string obstacle;
 
   bool isRoot(Value value) const { return llvm::is_contained(roots, value); }
+  /// The extents of the dimensions that make a row.
+  ArrayRef<int64_t> getRowShape() const;
   /// Elements of a row, and the number of rows.
   int64_t getColumns() const;
   int64_t getRows() const { return type.getNumElements() / getColumns(); }

@@ -162,6 +162,7 @@ public:
 
 private:
   bool needsSplit(const BankAccess &access) const;
+  void joinRow(IndexBuilder &index, Indices &indices) const;
   int64_t getAlignment(int64_t promised) const;
   OpFoldResult getStep(IndexBuilder &index, const Indices &indices);
   Indices getPieceIndices(IndexBuilder &index, const Indices &indices,
@@ -212,6 +213,16 @@ static OpFoldResult createXor(IndexBuilder &index, OpFoldResult lhs,
   if (a == 0 || b == 0)
     return a == 0 ? rhs : lhs;
   return index.create<arith::XOrIOp>(lhs, rhs);
+}
+
+/// Makes one index of those of the dimensions that make a row.
+void AccessRewriter::joinRow(IndexBuilder &index, Indices &indices) const {
+  if (buffer.rowDims == 1)
+    return;
+  auto inRow = ArrayRef(indices).take_back(buffer.rowDims);
+  OpFoldResult column = linearize(index, inRow, buffer.getRowShape());
+  indices.truncate(indices.size() - buffer.rowDims);
+  indices.push_back(column);
 }
 
 /// The number of steps by which the row at `indices` is swizzled, but for whole
@@ -341,7 +352,8 @@ void AccessRewriter::split(BankAccess &access, Value root,
 void AccessRewriter::rewrite(BankAccess &access) {
   bool isSplit = needsSplit(access);
   Value memref = getAccessMemref(access).get();
-  if (!isSplit && !layout.isSwizzled() && buffer.isRoot(memref)) {
+  if (!isSplit && !layout.isSwizzled() && buffer.rowDims == 1 &&
+      buffer.isRoot(memref)) {
     setAlignment(access.op, getAlignment(access.alignment));
     return;
   }
@@ -354,6 +366,7 @@ void AccessRewriter::rewrite(BankAccess &access) {
   for (OpOperand &i : getAccessIndices(access))
     indices.push_back(i.get());
   Value root = resolveViews(index, buffer, memref, indices);
+  joinRow(index, indices);
   OpFoldResult step = rewriter.getIndexAttr(0);
   if (layout.isSwizzled())
     step = getStep(index, indices);
@@ -386,8 +399,9 @@ static void setLeadDimension(RewriterBase &rewriter, const BankAccess &access,
 /// Gives the buffer rows of `padBytes` more bytes.
 static void setType(RewriterBase &rewriter, BankBuffer &buffer,
                     int64_t padBytes) {
-  SmallVector<int64_t> shape = llvm::to_vector(buffer.type.getShape());
-  shape.back() += padBytes / buffer.elementBytes;
+  SmallVector<int64_t> shape = llvm::to_vector(
+      buffer.type.getShape().drop_back(buffer.getRowShape().size()));
+  shape.push_back(buffer.getColumns() + padBytes / buffer.elementBytes);
   MemRefType type = MemRefType::Builder(buffer.type).setShape(shape);
   // Asynchronous copies, of views so far, do not take every spelling.
   if (!nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))

@@ -126,6 +126,10 @@ public:
   FailureOr<bool> resolve(bool isFirst);
 
 private:
+  LayoutChoice choose(BankBuffer &buffer, BankSampler &sampler,
+                      Operation *&unknown);
+  LayoutChoice chooseRows(BankBuffer &buffer, BankSampler &sampler,
+                          Operation *&unknown);
   std::optional<LayoutChoice> decide(BankBuffer &buffer, BankSampler &sampler,
                                      bool isFirst);
 
@@ -164,20 +168,64 @@ int64_t KernelResolver::getRest(const BankBuffer &buffer) const {
   return isStatic ? std::max<int64_t>(rest, 0) : rest;
 }
 
-/// The layout for `buffer`, if it is to get another one.
-std::optional<LayoutChoice>
-KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
+/// The best layout for the rows of `buffer`. `unknown` becomes an access of
+/// which it is not known what threads address by it, if there is one.
+LayoutChoice KernelResolver::choose(BankBuffer &buffer, BankSampler &sampler,
+                                    Operation *&unknown) {
   SmallVector<SampledAccess> samples;
-  Operation *unknown = nullptr;
   for (const BankAccess &access : buffer.accesses) {
     if (std::optional<SampledAccess> sampled = sampler.sample(buffer, access))
       samples.push_back(std::move(*sampled));
     else if (!unknown)
       unknown = access.op;
   }
+  return chooseLayout(buffer, samples,
+                      getLayoutBytes(buffer, RowLayout()) + getRest(buffer),
+                      options.swizzle);
+}
+
+/// The dimensions of `buffer` that have the bytes of all banks together, if the
+/// last one does not; else one.
+static int64_t getDimsOfPass(const BankBuffer &buffer) {
+  bool hasMatrices =
+      llvm::any_of(buffer.accesses, [](const BankAccess &access) {
+        return access.isOfMatrix();
+      });
+  if (hasMatrices || !buffer.tensorLoads.empty())
+    return 1;
+  int64_t dims = 0, bytes = buffer.elementBytes;
+  for (int64_t extent : llvm::reverse(buffer.type.getShape())) {
+    if (bytes >= kPassBytes)
+      break;
+    bytes *= extent;
+    ++dims;
+  }
+  return std::max<int64_t>(dims, 1);
+}
+
+/// As `choose`, of rows of several dimensions where that is better: to pad or
+/// to swizzle a few bytes takes too much memory, or does not help.
+LayoutChoice KernelResolver::chooseRows(BankBuffer &buffer,
+                                        BankSampler &sampler,
+                                        Operation *&unknown) {
+  LayoutChoice choice = choose(buffer, sampler, unknown);
+  int64_t dims = getDimsOfPass(buffer);
+  if (choice.after <= choice.least || dims == 1)
+    return choice;
+  buffer.rowDims = dims;
+  LayoutChoice joined = choose(buffer, sampler, unknown);
+  if (joined.after < choice.after)
+    return joined;
+  buffer.rowDims = 1;
+  return choice;
+}
+
+/// The layout for `buffer`, if it is to get another one.
+std::optional<LayoutChoice>
+KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
+  Operation *unknown = nullptr;
+  LayoutChoice choice = chooseRows(buffer, sampler, unknown);
   int64_t reserved = getLayoutBytes(buffer, RowLayout());
-  LayoutChoice choice = chooseLayout(
-      buffer, samples, reserved + getRest(buffer), options.swizzle);
   if (!choice.layout.isIdentity()) {
     used += getLayoutBytes(buffer, choice.layout) - reserved;
     if (!buffer.tensorLoads.empty())

@@ -25,6 +25,40 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Rows of 16 bytes, of which those that a matrix is read from are in the same banks: padding each would
+  // double them. Eight of them are a row together.
+  // CHECK-LABEL: gpu.func @joined
+  // CHECK-SAME:    workgroup(%[[W:.+]] : memref<32x64xf16, #gpu.address_space<workgroup>>)
+  // CHECK:         %[[X:.+]] = affine.apply #{{.+}}(%[[T:.+]])
+  // CHECK:         %[[Y:.+]] = affine.apply #{{.+}}(%[[T]])
+  // CHECK:         %[[EIGHT:.+]] = arith.constant 8 : index
+  // CHECK:         %[[BEGIN:.+]] = arith.muli %[[Y]], %[[EIGHT]]
+  // CHECK:         %[[COLUMN:.+]] = arith.addi %[[BEGIN]], %[[X]]
+  // CHECK:         %[[TO:.+]] = arith.xori %[[COLUMN]], %{{.+}}
+  // CHECK:         memref.store %{{.+}}, %[[W]][%{{.+}}, %[[TO]]] : memref<32x64xf16
+  // CHECK:         nvgpu.ldmatrix %[[W]][%{{.+}}, %{{.+}}] {numTiles = 4 : i32, transpose = true} : memref<32x64xf16
+  gpu.func @joined(%a: memref<32x64xf16>)
+      workgroup(%w: memref<32x8x8xf16, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c32 = arith.constant 32 : index
+    %x = affine.apply affine_map<(d0) -> (d0 mod 8)>(%t)
+    %y = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%t)
+    scf.for %k = %c0 to %c32 step %c1 {
+      %0 = memref.load %a[%k, %t] : memref<32x64xf16>
+      memref.store %0, %w[%k, %y, %x] : memref<32x8x8xf16, #gpu.address_space<workgroup>>
+    }
+    gpu.barrier
+    %row = affine.apply affine_map<(d0) -> (d0 mod 32)>(%t)
+    scf.for %j = %c0 to %c4 step %c1 {
+      %1 = nvgpu.ldmatrix %w[%row, %j, %c0] {numTiles = 4 : i32, transpose = true} : memref<32x8x8xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
+    }
+    gpu.return
+  }
+
   // Padding rows of 64 bytes would take a quarter more: chunks of 16 bytes are
   // exchanged instead.
   // CHECK-LABEL: gpu.func @swizzled
