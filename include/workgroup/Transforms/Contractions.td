@@ -101,6 +101,7 @@ def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
     joined to one, so that copies can run ahead through all of them. Loops of the
     sum go last in the tile if they go along the last dimension of the image
     (channels), else the loops of the result (pixels): neighbours in memory stay neighbours.
+    Of the filter, dimensions of one place of the window are left out.
 
     It is the convolution that is tiled, by its own maps: slices of the image are right
     for tiles of any size. A tile of the matrix of windows is none of the image: its rows and

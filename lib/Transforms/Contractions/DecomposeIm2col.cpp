@@ -311,6 +311,55 @@ static linalg::GenericOp createContraction(Convolution &convolution, Value tile,
   return contraction;
 }
 
+/// `contraction` without the loops of one iteration that only `filter` has, so
+/// that what is contiguous in a tile of it is its last dimension.
+static void dropUnitLoops(linalg::GenericOp contraction, OpOperand &filter,
+                          RewriterBase &rewriter) {
+  SmallVector<AffineMap> maps = contraction.getIndexingMapsArray();
+  AffineMap &ofFilter = maps[filter.getOperandNumber()];
+  auto type = cast<MemRefType>(filter.get().getType());
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> places;
+  llvm::SmallBitVector dropped(contraction.getNumLoops());
+  for (auto [dim, place] : llvm::enumerate(ofFilter.getResults())) {
+    unsigned loop = cast<AffineDimExpr>(place).getPosition();
+    bool isShared = llvm::any_of(llvm::enumerate(maps), [&](auto pair) {
+      return pair.index() != filter.getOperandNumber() &&
+             pair.value().isFunctionOfDim(loop);
+    });
+    if (type.getDimSize(dim) == 1 && !isShared) {
+      dropped.set(loop);
+      continue;
+    }
+    shape.push_back(type.getDimSize(dim));
+    places.push_back(place);
+  }
+  if (dropped.none() || places.empty())
+    return;
+  ofFilter =
+      AffineMap::get(ofFilter.getNumDims(), 0, places, rewriter.getContext());
+  SmallVector<utils::IteratorType> iterators;
+  for (auto [loop, iterator] :
+       llvm::enumerate(contraction.getIteratorTypesArray()))
+    if (!dropped.test(loop))
+      iterators.push_back(iterator);
+  FailureOr<Value> reduced = memref::SubViewOp::rankReduceIfNeeded(
+      rewriter, contraction.getLoc(), filter.get(), shape);
+  if (failed(reduced))
+    return;
+  rewriter.modifyOpInPlace(contraction, [&] {
+    filter.set(*reduced);
+    for (AffineMap &map : maps)
+      map = projectDims(map, dropped, /*compressDimsFlag=*/true);
+    contraction.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    contraction.setIteratorTypesAttr(rewriter.getArrayAttr(
+        llvm::map_to_vector(iterators, [&](utils::IteratorType iterator) {
+          return cast<Attribute>(
+              linalg::IteratorTypeAttr::get(rewriter.getContext(), iterator));
+        })));
+  });
+}
+
 /// Rounds the tile up as `workgroup-stage-operands` does for `contraction`.
 static void roundUp(Convolution &convolution, linalg::LinalgOp op) {
   Contraction contraction{op};
@@ -368,6 +417,10 @@ static void apply(Convolution &convolution, RewriterBase &rewriter) {
           ->set(part);
     });
   }
+  dropUnitLoops(
+      contraction,
+      *contraction.getDpsInputOperand(convolution.filter->getOperandNumber()),
+      rewriter);
   rewriter.eraseOp(op);
 }
 

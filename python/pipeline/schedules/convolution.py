@@ -58,8 +58,9 @@ class Convolution:
     ``least`` features, pixels or products or fewer are no use: most of a tile would be empty.
     ``step_bytes``: of neighbouring channels in a step of the sum,
     ``matrix_step_bytes`` on tensor cores; of fewer, a step takes what
-    is left of ``products`` in the window. ``slots``: of the ring that windows and filters are
-    copied to ahead of their products.
+    is left of ``products`` in the window. Of channels that are no neighbours, tensor cores take
+    ``far_step_bytes`` for one place of the window. ``slots``: of the ring that windows and
+    filters are copied to ahead of their products.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
@@ -70,6 +71,7 @@ class Convolution:
     least: int = 4
     step_bytes: int = 64
     matrix_step_bytes: int = 128
+    far_step_bytes: int = 64
     products: int = 48
     slots: tuple[int, ...] = (3, 2)
 
@@ -107,7 +109,9 @@ class Convolution:
             assert row is not None
             block[row] = size
         step_bytes = self.matrix_step_bytes if is_matrix else self.step_bytes
-        steps = self._steps_that_fit(op, best, step_bytes, target)
+        steps = (self._far_steps(op) if is_matrix else None) or self._steps_that_fit(
+            op, best, step_bytes, target
+        )
         slots = self._slots(op, best, steps, target)
         return Tile(tuple(block), best.threads, steps, slots=slots)
 
@@ -135,6 +139,17 @@ class Convolution:
         if features <= 16:
             return self.flat_candidates
         return self.narrow_candidates if features <= 32 else self.candidates
+
+    def _far_steps(self, op: Op) -> tuple[int, ...] | None:
+        """Return steps of whole matrices of channels where pixels are neighbours, if there are."""
+        image = op.inputs[0]
+        channels = self.far_step_bytes * 8 // image.bits
+        loops = [loop for loop in op.sums if loop in image.loops]
+        if op.sums[-1] in loops or len(loops) != 1 or op.extent(loops[0]) < channels // 2:
+            return None
+        is_half = 0 < op.extent(loops[0]) % channels <= channels // 2
+        step = channels // 2 if is_half and op.extent(loops[0]) < 2 * channels else channels
+        return tuple(step if loop == loops[0] else 1 for loop in op.sums)
 
     def _steps_that_fit(
         self, op: Op, candidate: Candidate, step_bytes: int, target: Target

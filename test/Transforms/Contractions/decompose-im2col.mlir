@@ -11,9 +11,11 @@
 #rows = affine_map<(g, f, x, c, dx) -> (g, f, x)>
 
 // Strides, dilations; channels last. The loops over the sums are one, the tile has the loops of more
-// than one iteration, channels last. All of it is there: nothing is asked.
+// than one iteration, channels last. All of it is there: nothing is asked. The filter of one place of the
+// window is a matrix.
 // CHECK-DAG: #[[$GATHER:.+]] = affine_map<(d0, d1, d2) -> (0, d0 * 2, d1, d2)>
-// CHECK-DAG: #[[$TILE:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d2, d6)>
+// CHECK-DAG: #[[$TILE:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d2, d4)>
+// CHECK-DAG: #[[$MATRIX:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d4, d3)>
 // CHECK-LABEL: func.func @nhwc
 // CHECK:         scf.forall
 // CHECK:           %[[TILE_A:.+]] = memref.alloc() {alignment = 16 : i64} : memref<8x8x32xf16, #gpu.address_space<workgroup>>
@@ -22,11 +24,12 @@
 // CHECK-NOT:         scf.for
 // CHECK:             %[[WINDOW:.+]] = memref.subview {{.+}} [1, 15, 8, 32] [1, 1, 1, 1]
 // CHECK:             workgroup.gather %[[WINDOW]] by #[[$GATHER]] to %[[TILE_A]]
-// CHECK-NEXT:        linalg.generic {indexing_maps = [#[[$TILE]],
-// CHECK-SAME:          ins(%[[TILE_A]], %{{.+}} : memref<8x8x32xf16, #gpu.address_space<workgroup>>
+// CHECK-NEXT:        %[[FILTER:.+]] = memref.subview {{.+}} [1, 1, 32, 32] [1, 1, 1, 1] : {{.+}} to memref<32x32xf16,
+// CHECK-NEXT:        linalg.generic {indexing_maps = [#[[$TILE]], #[[$MATRIX]],
+// CHECK-SAME:          ins(%[[TILE_A]], %[[FILTER]] : memref<8x8x32xf16, #gpu.address_space<workgroup>>
 
 // RING-LABEL: func.func @nhwc
-// RING:         workgroup.ring : !workgroup.ring<3 slots of memref<8x8x32xf16, #gpu.address_space<workgroup>>, memref<1x1x32x32xf16, #gpu.address_space<workgroup>>>
+// RING:         workgroup.ring : !workgroup.ring<3 slots of memref<8x8x32xf16, #gpu.address_space<workgroup>>, memref<32x32xf16, #gpu.address_space<workgroup>>>
 // RING:         %[[PUT:.+]]:2 = workgroup.put
 // RING:         workgroup.gather %{{.+}} by #{{.+}} to %[[PUT]]#0
 // RING-NEXT:    workgroup.copy %{{.+}} to %[[PUT]]#1

@@ -124,6 +124,35 @@ def test_quality(convolution: Convolution) -> None:
     assert "0 bytes spill stores, 0 bytes spill loads" in (module.ptxas_log or "")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"kind": "i8", "sum": "i32"},
+        {"strides": (2, 1), "dilations": (1, 2)},
+        {"channels": 48, "features": 33},
+        {"channels": 24, "windows": (1, 1)},
+        {"channels": 80, "batch": 3, "pixels": (4, 5)},
+        {"channels": 16, "windows": (5, 5)},
+        {"groups": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+def test_pixels_that_are_neighbours(change: dict[str, object], chip: str) -> None:
+    """Tensor cores take whole matrices of channels for one place of the window."""
+    layout = Convolution(2, (10, 11), 32, 64, (3, 3), (1, 1), (1, 1), channels_last=False)
+    convolution = replace(layout, **{"kind": "f16"} | change)  # type: ignore[arg-type]
+    module = pipeline.compile(convolution.text(), chip=chip)
+    ptx = module.ptx or ""
+    assert "mma.sync" in ptx
+    assert "ldmatrix" in ptx
+    assert "trans" in ptx or convolution.kind == "i8"
+    assert "NotResolved" not in names(module)
+    assert "0 bytes spill stores, 0 bytes spill loads" in (module.ptxas_log or "")
+    check(convolution, module)
+
+
 DEPTHWISE = """
 !y = tensor<{y}xf32>
 func.func @main(%x: tensor<{x}xf32>, %w: tensor<{w}xf32>, %start: !y) -> !y {{
