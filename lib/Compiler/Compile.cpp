@@ -15,6 +15,7 @@
 #include "Compiler/Records/Records.h"
 #include "Compiler/Records/TextLines.h"
 #include "HostBranches.h"
+#include "KeepReads.h"
 #include "NoKernels.h"
 #include "Printing.h"
 #include "ReadSource.h"
@@ -349,6 +350,8 @@ static int64_t countTensorLoads(ModuleOp module) {
 }
 
 LogicalResult Compilation::lowerMemory() {
+  if (options.keepReads)
+    useReads(*module);
   MemoryPipelineOptions pipeline;
   (void)pipeline.parseFromString(options.memoryOptions); // checked before
   pipeline.chip = options.chip;

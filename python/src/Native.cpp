@@ -206,6 +206,7 @@ static void bindCompileOptions(nb::module_ &m) {
       .def_rw("chain_bytes", &CompileOptions::chainBytes)
       .def_rw("chain_blocks", &CompileOptions::chainBlocks)
       .def_rw("assert_bounds", &CompileOptions::assertBounds)
+      .def_rw("keep_reads", &CompileOptions::keepReads)
       .def_rw("tf32", &CompileOptions::tf32)
       .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
       .def_rw("libdevice", &CompileOptions::libdevice)

@@ -78,6 +78,9 @@ struct CompileOptions {
   /// Have kernels assert that accesses and views are in bounds, as pass
   /// `workgroup-assert-bounds` does.
   bool assertBounds = false;
+  /// Keep what kernels read and nothing follows from, for checks; PTX has none
+  /// of it.
+  bool keepReads = false;
   /// Tensor cores multiply factors in f32 rounded to tf32, as option `tf32` of
   /// pass `workgroup-lower-contractions` says.
   bool tf32 = false;

@@ -335,6 +335,7 @@ def _run(options: argparse.Namespace) -> int:
                 sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
+                keep_reads=options.check_races or options.check in ("races", "all"),
                 numerics=options.numerics,
                 clang_options=_read_clang_options(options),
                 until="ptx" if options.backend == "cuda" else "llvm",
@@ -387,6 +388,7 @@ def _check(options: argparse.Namespace) -> int:
                 sync=sync,
                 verify=False,
                 assert_bounds=True,
+                keep_reads=True,
                 until="llvm",
                 color=_use_color("auto"),
             )

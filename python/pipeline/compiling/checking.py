@@ -204,6 +204,7 @@ def check(
             sync=report.sync,
             verify=False,
             assert_bounds=True,
+            keep_reads=True,
             until="llvm",
         )
     explored = _explore(module, kernel, block, grid, orders, arguments, dynamic_shared_bytes)

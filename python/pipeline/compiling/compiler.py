@@ -47,6 +47,7 @@ def compile(
     sync: Sync = "auto",
     verify: bool = True,
     assert_bounds: bool = False,
+    keep_reads: bool = False,
     numerics: Numerics = "exact",
     memory_options: str = "",
     clang_options: Sequence[str] = (),
@@ -77,6 +78,8 @@ def compile(
     assert_bounds: have kernels assert that indices lie in their dimensions, and slices in what
         they are slices of: an :class:`AssertionFailure` on the emulator, the end of the launch on
         a GPU. Kernels are slower by that, and as rows of workgroup memory are not padded then.
+    keep_reads: keep what kernels read and nothing follows from, so that races with it are found.
+        PTX has none of it.
     numerics: ``exact`` multiplies ``f32`` as it is; ``tf32`` rounds the factors of sums of products
         in ``f32`` to 10 bits of fraction, to the nearest, where tensor cores multiply them then,
         several times as fast. Sums stay in ``f32``.
@@ -119,6 +122,7 @@ def compile(
         sync=sync,
         verify=verify,
         assert_bounds=assert_bounds,
+        keep_reads=keep_reads,
         numerics=numerics,
         memory_options=memory_options,
         until=until,
@@ -286,6 +290,7 @@ def _options(request: Request) -> _native.CompileOptions:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
     options.assert_bounds = request.assert_bounds
+    options.keep_reads = request.keep_reads
     options.tf32 = request.numerics == "tf32"
     options.memory_options = request.memory_options
     options.kernel = request.kernel

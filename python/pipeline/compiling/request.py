@@ -38,6 +38,7 @@ class Request(NamedTuple):
     sync: Sync = "auto"
     verify: bool = True
     assert_bounds: bool = False
+    keep_reads: bool = False
     numerics: Numerics = "exact"
     memory_options: str = ""
     until: Stage = "ptx"
