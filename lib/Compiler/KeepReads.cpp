@@ -126,8 +126,9 @@ static Value toLLVM(OpBuilder &builder, Value value) {
 }
 
 void useReads(ModuleOp program) {
-  program.getContext()->loadDialect<LLVM::LLVMDialect, arith::ArithDialect,
-                                    vector::VectorDialect>();
+  program.getContext()
+      ->loadDialect<LLVM::LLVMDialect, arith::ArithDialect,
+                    vector::VectorDialect>();
   for (auto [value, op] : collectUnusedReads(program)) {
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);

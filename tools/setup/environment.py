@@ -52,6 +52,8 @@ SOURCES = (
     "tools/setup/wheel_dependencies.py",
 )
 NEEDED_GIGABYTES = 4
+CLANG = "clang-22"
+"""What reads CUDA C++, and nothing else: a user may do without."""
 PROGRESS_SECONDS = 15
 
 
@@ -187,14 +189,26 @@ def _distribution() -> tuple[str, str]:
     return name, fields.get("PRETTY_NAME", sys.platform)
 
 
-def ensure_system() -> None:
-    """Install the Debian packages that are missing."""
+def ensure_system(*, with_clang: bool = False) -> None:
+    """Install the Debian packages that are missing; with what reads CUDA C++, if that is wanted.
+
+    Where it cannot be installed, what takes it is left out.
+    """
     packages = _missing_packages()
-    if not packages:
-        return
-    wanted = " ".join(packages)
     name, title = _distribution()
-    if name != "debian-12" or not shutil.which("apt-get"):
+    is_known = name == "debian-12" and bool(shutil.which("apt-get"))
+    if with_clang and not os.environ.get("CLANG") and not shutil.which(CLANG):
+        if is_known:
+            packages.append(CLANG)
+        else:
+            print(f"-- {CLANG} is not installed: tests of CUDA C++ are skipped", flush=True)
+    if packages:
+        _install_packages(packages, title, is_known=is_known)
+
+
+def _install_packages(packages: Sequence[str], title: str, *, is_known: bool) -> None:
+    wanted = " ".join(packages)
+    if not is_known:
         raise SetupError(
             f"this is {title}, where I cannot install what is missing ({wanted}).\n"
             "On Debian 12 I can. Elsewhere, install LLVM and MLIR 22.1 with headers, tools and "
@@ -407,10 +421,10 @@ def _plain_errors() -> Iterator[None]:
         sys.exit(130)
 
 
-def prepare_user() -> Path:
+def prepare_user(*, with_clang: bool = False) -> Path:
     """Bring `.venv` up to date, or end the program with a plain error; return its interpreter."""
     with _plain_errors():
-        ensure_system()
+        ensure_system(with_clang=with_clang)
         if USER.has_requirements():  # made before developers had an environment of their own
             shutil.rmtree(USER.folder)
         _install(USER)
@@ -418,9 +432,12 @@ def prepare_user() -> Path:
 
 
 def prepare_developer(*groups: str) -> Path:
-    """Do the same for `.venv-dev`, with the packages of dependency groups beside it."""
+    """Do the same for `.venv-dev`, with the packages of dependency groups beside it.
+
+    For tests, with what reads CUDA C++.
+    """
     with _plain_errors():
-        ensure_system()
+        ensure_system(with_clang="test" in groups)
         DEVELOPER.ensure()
         DEVELOPER.install(read_group("build", *groups))
         _install(DEVELOPER)

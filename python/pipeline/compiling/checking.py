@@ -191,24 +191,27 @@ def check(
     if orders is None:
         _refuse(arguments)
         return report
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnverifiedWarning)  # it has just been checked
-        module = compile(
-            source,
-            schedule=schedule,
-            memory_options=memory_options,
-            kernel=kernel,
-            block=block,
-            grid=grid,
-            clang_options=clang_options,
-            sync=report.sync,
-            verify=False,
-            assert_bounds=True,
-            keep_reads=True,
-            until="llvm",
-        )
+    module = _compile(
+        source,
+        schedule=schedule,
+        memory_options=memory_options,
+        kernel=kernel,
+        block=block,
+        grid=grid,
+        clang_options=clang_options,
+        sync=report.sync,
+    )
     explored = _explore(module, kernel, block, grid, orders, arguments, dynamic_shared_bytes)
     return dataclasses.replace(report, exploration=explored)
+
+
+def _compile(source: str | Path, **options: Any) -> Module:
+    """Return the program that runs, with all that can go wrong in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnverifiedWarning)  # it has just been checked
+        return compile(
+            source, verify=False, assert_bounds=True, keep_reads=True, until="llvm", **options
+        )
 
 
 def _refuse(arguments: Sequence[Any]) -> None:

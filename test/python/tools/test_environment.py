@@ -38,6 +38,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
 
 def lack(monkeypatch: pytest.MonkeyPatch, environment: ModuleType, *packages: str) -> None:
     monkeypatch.setattr(environment, "_missing_packages", lambda: list(packages))
+    monkeypatch.setenv("CLANG", "one")
 
 
 def test_nothing_is_done_if_nothing_is_missing(
@@ -64,6 +65,51 @@ def test_without_root(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) 
     command = r"sudo apt-get .*install --no-install-recommends libmlir-22-dev g\+\+"
     with pytest.raises(environment.SetupError, match=command):
         environment.ensure_system()
+
+
+@pytest.fixture
+def no_clang(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> list[list[str]]:
+    """Nothing but clang is missing; return the commands that are run."""
+    commands: list[list[str]] = []
+    lack(monkeypatch, environment)
+    monkeypatch.delenv("CLANG")
+    monkeypatch.setattr(environment, "run", lambda command, *_, **__: commands.append(command))
+    programs = {"apt-get": "found", "llvm-config-22": "found"}
+    monkeypatch.setattr(environment.shutil, "which", programs.get)
+    monkeypatch.setattr(environment, "_has_mlir", lambda: True)
+    monkeypatch.setattr(environment, "_check_disk", lambda _: None)
+    monkeypatch.setattr(environment.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(environment, "_distribution", lambda: ("debian-12", "Debian 12"))
+    return commands
+
+
+def test_clang_is_for_tests(environment: ModuleType, no_clang: list[list[str]]) -> None:
+    environment.ensure_system()
+    assert no_clang == []
+    environment.ensure_system(with_clang=True)
+    update, install = no_clang
+    assert update[-1] == "update"
+    assert install[-2:] == ["install", "clang-22"]
+
+
+def test_clang_that_is_named_is_taken(
+    monkeypatch: pytest.MonkeyPatch, environment: ModuleType, no_clang: list[list[str]]
+) -> None:
+    monkeypatch.setenv("CLANG", "clang-20")
+    environment.ensure_system(with_clang=True)
+    assert no_clang == []
+
+
+def test_elsewhere_tests_of_cuda_are_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: ModuleType,
+    no_clang: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(environment, "_distribution", lambda: ("fedora-43", "Fedora Linux 43"))
+    environment.ensure_system(with_clang=True)
+    assert no_clang == []
+    assert "clang-22 is not installed: tests of CUDA C++ are skipped" in capsys.readouterr().out
 
 
 def test_full_disk(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
@@ -228,7 +274,7 @@ def test_failed_installation_is_tried_again(
 def test_plain_error_and_exit_code(
     monkeypatch: pytest.MonkeyPatch, environment: ModuleType
 ) -> None:
-    def fail() -> None:
+    def fail(**_: bool) -> None:
         raise environment.SetupError("there is no g++")
 
     monkeypatch.setattr(environment, "ensure_system", fail)

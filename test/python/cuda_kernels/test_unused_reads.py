@@ -1,4 +1,4 @@
-"""What is read and nothing follows from: it races, in MLIR as in kernels of LLVM, and costs nothing."""
+"""What is read and nothing follows from: it races, in MLIR as in CUDA C++, and costs nothing."""
 
 from __future__ import annotations
 
