@@ -15,7 +15,7 @@ def run() -> int:
     Wrong usage does not leave by the interpreter's end, beside which libraries are being loaded.
     """
     try:
-        compiles = sys.argv[1:2] in (["compile"], ["run"], ["check"])
+        compiles = sys.argv[1:2] in (["compile"], ["run"], ["check"], ["explain"])
         if compiles and not {"-h", "--help"} & {*sys.argv}:
             worker.end_at_interrupts()
             worker.start()

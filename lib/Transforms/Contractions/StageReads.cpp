@@ -218,8 +218,8 @@ static void stage(const StagedTile &staged) {
   auto copyOp = memref::CopyOp::create(builder, loc, tile, copy);
   tile.getResult().replaceAllUsesExcept(copy, copyOp);
   recordRemark(RemarkId::StageOperands_StagedTile, tile)
-      << "a tile of " << remark::metric("Bytes", staged.bytes)
-      << " bytes is copied to workgroup memory once: it " << staged.reason;
+      << "a tile is copied to workgroup memory once: it " << staged.reason
+      << remark::metric("Bytes", staged.bytes);
 }
 
 /// The bytes of what a block of `loop` allocates; nothing if that is not known.

@@ -310,10 +310,10 @@ static SmallVector<ParallelLoop> collectLoops(Operation *root) {
 static void remark(const BlockLoop &formed, const LaunchGrid &grid) {
   auto [x, y, z] = formed.block;
   recordRemark(RemarkId::FormLaunches_FormedLaunch, formed.loop.op)
-      << "a block of "
-      << remark::metric("Block", llvm::formatv("{0}x{1}x{2}", x, y, z).str())
-      << " threads for each iteration"
-      << (grid.isFolded() ? "; all dimensions of the grid go to x" : "");
+      << (grid.isFolded() ? "each iteration became a block; all dimensions of "
+                            "the grid go to x"
+                          : "each iteration became a block")
+      << remark::metric("Block", llvm::formatv("{0}x{1}x{2}", x, y, z).str());
 }
 
 static void apply(RewriterBase &rewriter, const BlockLoop &formed) {

@@ -163,8 +163,8 @@ KeptRows KeptRows::keep(RewriterBase &rewriter, scf::ForallOp loop,
   for (Value buffer : rows.buffers) {
     auto shared = buffer.getDefiningOp<memref::AllocOp>();
     recordRemark(RemarkId::MapToThreads_KeptRow, shared)
-        << "threads have a row of " << remark::metric("Elements", rows.extent)
-        << " elements in registers";
+        << "threads have a row in registers"
+        << remark::metric("Elements", rows.extent);
     SmallVector<int64_t> shape(shared.getType().getShape());
     shape.back() = rows.parts * rows.length;
     auto type = MemRefType::get(shape, shared.getType().getElementType(),

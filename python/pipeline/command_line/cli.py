@@ -13,10 +13,10 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..compiling.compiler import choose_schedule, compile, load_beside
-from ..compiling.request import STAGES, Stage
+from ..compiling.request import STAGES, ProgramOptions, Stage
 from ..errors import CompileError, Error, InternalError, UnverifiedWarning, UsageError
 from ..system import worker
 from ..system.files import is_bundle, is_text, write_file
@@ -157,17 +157,12 @@ def _compile_for(
         module = _wait_for(
             lambda: compile(
                 _source(options.input),
-                chip=chip,
-                schedule=_schedule(options.schedule),
-                sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
-                numerics=options.numerics,
-                memory_options=options.memory_options,
-                clang_options=_read_clang_options(options),
                 until=until,
                 keep_texts=options.save_temps is not None,
                 color=_use_color(options.color),
+                **_read_program_options(options, chip=chip),
             )
         )
     except CompileError as error:
@@ -205,19 +200,34 @@ def _warn_of(options: argparse.Namespace) -> None:
         print(f"warning: --no-verify: {what}", file=sys.stderr)
 
 
-def _wait_for(function: Callable[[], T]) -> T:
+def _wait_for(function: Callable[[], T], load_more: Callable[[], None] = lambda: None) -> T:
     """Call a function that may take long in a thread, so that Ctrl-C is heard at once.
 
-    That ends the process, by ``_guard``, whatever the thread is at.
+    That ends the process, by ``_guard``, whatever the thread is at. Meanwhile `load_more` loads
+    what will be needed besides.
     """
-    return worker.call(function, _load_rest)
+
+    def load() -> None:
+        load_beside()
+        load_more()
+        gc.enable()
+        worker.raise_at_interrupts()
+
+    return worker.call(function, load)
 
 
-def _load_rest() -> None:
-    """Import what a compilation takes, if its libraries are still being loaded."""
-    load_beside()
-    gc.enable()
-    worker.raise_at_interrupts()
+def _read_program_options(options: argparse.Namespace, **given: Any) -> ProgramOptions:
+    """Return what decides what a program becomes: options of `compile`, and what is given."""
+    read: ProgramOptions = {
+        "chip": options.chip,
+        "schedule": _schedule(options.schedule),
+        "sync": options.sync,
+        "numerics": options.numerics,
+        "clang_options": _read_clang_options(options),
+    }
+    if "memory_options" in options:
+        read["memory_options"] = options.memory_options
+    return cast("ProgramOptions", {**read, **given})
 
 
 def _source(given: str) -> str | Path:
@@ -329,17 +339,12 @@ def _run(options: argparse.Namespace) -> int:
         module = _wait_for(
             lambda: compile(
                 _source(options.input),
-                chip=options.chip,
-                schedule=_schedule(options.schedule),
-                **run_command.read_launch(options),
-                sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
                 keep_reads=options.check_races or options.check in ("races", "all"),
-                numerics=options.numerics,
-                clang_options=_read_clang_options(options),
                 until="ptx" if options.backend == "cuda" else "llvm",
                 color=_use_color("auto"),
+                **_read_program_options(options, **run_command.read_launch(options)),
             )
         )
         if module.rendered:
@@ -428,27 +433,22 @@ def _explain(options: argparse.Namespace) -> int:
     from ..report.explaining import explain
     from . import explain_command, run_command
 
-    sizes = run_command.read_launch(options)
+    program_options = _read_program_options(options, **run_command.read_launch(options))
     command = explain_command.describe_command(options)
     text = explain_command.run(
         options,
         lambda name, arguments: _wait_for(
             lambda: explain(
                 _source(name),
-                chip=options.chip,
-                schedule=_schedule(options.schedule),
-                **sizes,
-                sync=options.sync,
-                numerics=options.numerics,
-                memory_options=options.memory_options,
-                clang_options=_read_clang_options(options),
                 arguments=arguments,
                 assemble=not options.no_ptxas,
                 emulate=not options.no_emulator,
                 blocks=options.blocks,
                 seed=options.random or 0,
                 command=command,
-            )
+                **program_options,
+            ),
+            lambda: explain_command.load_beside(options),
         ),
     )
     _write(options.output, text.encode(), is_binary=False)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
+from ..errors import ToolError, UsageError
 from ..program.names import find_kernel
-from ..report.comparing import compare, read_document
 from .values import read_values
 
 if TYPE_CHECKING:
@@ -29,12 +30,27 @@ def run(options: argparse.Namespace, explain: Explain) -> str:
     if _is_document(options.input):
         if options.format == "yaml":
             raise UsageError("error: --format yaml needs the program, not its document")
+        from ..report.comparing import read_document
+
         document = read_document(Path(options.input))
         return json.dumps(document) + "\n" if options.format == "json" else _render(document)
     explanation = explain(options.input, lambda module: _read_arguments(options, module))
     if options.format == "yaml":
         return explanation.remarks()
     return explanation.json() if options.format == "json" else explanation.html()
+
+
+def load_beside(options: argparse.Namespace) -> None:
+    """Load what makes reports, while the program is compiled by another thread."""
+    importlib.import_module("pipeline.report.collecting")
+    with suppress(ToolError, ImportError):
+        if not options.no_emulator:
+            importlib.import_module("numpy")
+            importlib.import_module("pipeline.runtime.host.execution")
+        if options.format == "html" and options.other is None:
+            from ..report.rendering import find_template
+
+            find_template("report.html")
 
 
 def describe_command(options: argparse.Namespace) -> str:
@@ -74,6 +90,8 @@ def _compare(options: argparse.Namespace, explain: Explain) -> str:
         raise UsageError("error: --format yaml is of one program")
     if options.input == options.other == "-":
         raise UsageError("error: the standard input cannot be both programs")
+    from ..report.comparing import compare, read_document
+
     sides = [
         read_document(Path(name))
         if _is_document(name)

@@ -178,7 +178,7 @@ def check(
             checks_sync=True,
             color=color,
         ),
-        make_chooser(schedule),
+        make_chooser(schedule=schedule),
     )
     report = SyncReport(
         convert(result.sync),

@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CompileError, UnverifiedWarning, UsageError
 from ..system.files import is_text, read_source
 from ..system.toolchain import find_libdevice, load_native
-from .programs import check_chip, read_program
+from .programs import Program, check_chip, read_program
 from .request import (
     NUMERICS,
     SCHEDULE_NAME,
@@ -21,6 +21,7 @@ from .request import (
     SYNCS,
     Dim3,
     Numerics,
+    ProgramOptions,
     Request,
     Stage,
     Sync,
@@ -99,6 +100,17 @@ def compile(
     program is refused, UsageError for arguments that make no sense, ToolError if MLIR, libdevice
     or clang is missing, InternalError if a pass crashes.
     """
+    options: ProgramOptions = {
+        "chip": chip,
+        "schedule": schedule,
+        "kernel": kernel,
+        "block": block,
+        "grid": grid,
+        "sync": sync,
+        "numerics": numerics,
+        "memory_options": memory_options,
+        "clang_options": clang_options,
+    }
     check_choices(sync, numerics)
     if until not in STAGES:
         raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
@@ -108,8 +120,40 @@ def compile(
             UnverifiedWarning,
             stacklevel=2,
         )
+    _, request = make_request(source, **options)
+    request = request._replace(
+        verify=verify,
+        assert_bounds=assert_bounds,
+        keep_reads=keep_reads,
+        until=until,
+        keep_texts=keep_texts,
+        snapshots=snapshots,
+        color=color,
+    )
+    chooser = make_chooser(**options)
+    result = compile_natively(request, chooser)
+    from .results import make_module
+
+    return make_module(result, request, chooser.choice if chooser else None)
+
+
+def make_request(
+    source: str | Path,
+    *,
+    chip: str | None = None,
+    schedule: str | Path | None = None,
+    kernel: str = "",
+    block: Sizes | None = None,
+    grid: Sizes | None = None,
+    sync: Sync = "auto",
+    numerics: Numerics = "exact",
+    memory_options: str = "",
+    clang_options: Sequence[str] = (),
+) -> tuple[Program, Request]:
+    """Read a program, and return it with what is asked for. All is as for :func:`compile`."""
+    check_choices(sync, numerics)
     program = read_program(source, chip, clang_options)
-    request = Request(
+    return program, Request(
         text=program.text,
         name=program.name,
         translated=program.translated,
@@ -120,21 +164,9 @@ def compile(
         block=read_launch_sizes("block", block),
         grid=read_launch_sizes("grid", grid),
         sync=sync,
-        verify=verify,
-        assert_bounds=assert_bounds,
-        keep_reads=keep_reads,
         numerics=numerics,
         memory_options=memory_options,
-        until=until,
-        keep_texts=keep_texts,
-        snapshots=snapshots,
-        color=color,
     )
-    chooser = make_chooser(schedule, chip, numerics)
-    result = compile_natively(request, chooser)
-    from .results import make_module
-
-    return make_module(result, request, chooser.choice if chooser else None)
 
 
 def check_choices(sync: str, numerics: str) -> None:
@@ -192,9 +224,13 @@ def choose_schedule(
 
 
 def make_chooser(
-    schedule: str | Path | None, chip: str | None = None, numerics: Numerics = "exact"
+    *,
+    schedule: str | Path | None = None,
+    chip: str | None = None,
+    numerics: Numerics = "exact",
+    **_: Any,
 ) -> Chooser | None:
-    """Return who chooses a schedule, if `schedule` leaves that open."""
+    """Return who chooses a schedule, if that is left open by the options of a program."""
     return Chooser(chip, numerics) if schedule is None or schedule == "auto" else None
 
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from ..conversion import convert
 from ..errors import CompileError
 from ..records.barriers import Barrier
 from ..records.explanation import BarrierNeed, BufferLife, SyncOperation, TextLines
 from .checking import KernelVerdict
-from .compiler import (
-    Chooser,
-    check_choices,
-    compile_natively,
-    make_chooser,
-    read_launch_sizes,
-    read_schedule,
-)
-from .programs import Program, read_program
-from .request import Numerics, Request, Sync
+from .compiler import Chooser, compile_natively, make_chooser, make_request
+from .programs import Program
+from .request import ProgramOptions, Request
 from .results import make_module
 
 if TYPE_CHECKING:
@@ -27,7 +20,6 @@ if TYPE_CHECKING:
 
     from .. import _native
     from ..program.module import Module
-    from ..runtime.sizes import Sizes
 
 
 class Explained(NamedTuple):
@@ -51,43 +43,16 @@ class Explained(NamedTuple):
     lives: tuple[tuple[BufferLife | None, ...], ...]
 
 
-def compile_explained(
-    source: str | Path,
-    *,
-    chip: str | None = None,
-    schedule: str | Path | None = None,
-    kernel: str = "",
-    block: Sizes | None = None,
-    grid: Sizes | None = None,
-    sync: Sync = "auto",
-    numerics: Numerics = "exact",
-    memory_options: str = "",
-    clang_options: Sequence[str] = (),
-) -> Explained:
+def compile_explained(source: str | Path, **options: Unpack[ProgramOptions]) -> Explained:
     """Compile a program, and keep what explains it. All is as for :func:`pipeline.compile`."""
-    check_choices(sync, numerics)
-    program = read_program(source, chip, clang_options)
-    request = Request(
-        text=program.text,
-        name=program.name,
-        translated=program.translated,
-        chip=chip,
-        schedule=read_schedule(schedule),
-        use_own_schedule=schedule != "none",
-        kernel=kernel,
-        block=read_launch_sizes("block", block),
-        grid=read_launch_sizes("grid", grid),
-        sync=sync,
-        numerics=numerics,
-        memory_options=memory_options,
-        explains=True,
-    )
-    chooser = make_chooser(schedule, chip, numerics)
+    program, request = make_request(source, **options)
+    request = request._replace(explains=True)
+    chooser = make_chooser(**options)
     try:
         result = compile_natively(request, chooser)
     except CompileError:
         # Once more, for errors that are located in the program.
-        compile_natively(request._replace(explains=False), make_chooser(schedule, chip, numerics))
+        compile_natively(request._replace(explains=False), make_chooser(**options))
         raise
     return _collect(program, request, chooser, result)
 

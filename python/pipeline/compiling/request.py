@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..runtime.sizes import Sizes
 
 Sync = Literal["auto", "insert", "keep", "minimize"]
 
@@ -19,6 +25,23 @@ SCHEDULE_NAME = "<schedule>"
 Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
 
 STAGES: tuple[Stage, ...] = ("gpu", "nvvm", "llvm", "ptx")
+
+
+class ProgramOptions(TypedDict, total=False):
+    """Options of :func:`pipeline.compile` that decide what a program becomes.
+
+    Whatever compiles programs takes them, and hands them on as they are.
+    """
+
+    chip: str | None
+    schedule: str | Path | None
+    kernel: str
+    block: Sizes | None
+    grid: Sizes | None
+    sync: Sync
+    numerics: Numerics
+    memory_options: str
+    clang_options: Sequence[str]
 
 
 class Request(NamedTuple):

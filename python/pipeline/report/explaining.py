@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Unpack
 
-from ..compiling.explaining import compile_explained
+from ..compiling.explaining import Explained, compile_explained
+from ..compiling.request import ProgramOptions
 from ..records.findings import to_json
-from .collecting import Collector
-from .machine_code import make_machine_code
-from .running import emulate as run_on_emulator
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..compiling.request import Numerics, Sync
     from ..program.module import Module
-    from ..runtime.sizes import Sizes
     from .document import Document
 
     Arguments = Sequence[Any] | Callable[[Module], Sequence[Any] | None] | None
@@ -62,26 +59,18 @@ class Explanation:
 def explain(
     source: str | Path,
     *,
-    chip: str | None = None,
-    schedule: str | Path | None = None,
-    kernel: str = "",
-    block: Sizes | None = None,
-    grid: Sizes | None = None,
-    sync: Sync = "auto",
-    numerics: Numerics = "exact",
-    memory_options: str = "",
-    clang_options: Sequence[str] = (),
     arguments: Arguments = None,
     assemble: bool = True,
     emulate: bool = True,
     blocks: int = BLOCKS,
     seed: int = 0,
     command: str = "",
+    **options: Unpack[ProgramOptions],
 ) -> Explanation:
     """Compile a program, and tell what became of it and why.
 
-    source, chip, schedule, kernel, block, grid, sync, numerics, memory_options, clang_options: as
-        for :func:`pipeline.compile`.
+    source, and options (chip, schedule, kernel, block, grid, sync, numerics, memory_options,
+        clang_options): as for :func:`pipeline.compile`.
     arguments: what the program is run on, or the kernel that is named, or a function that returns
         it for the module. Default: random values of `seed`, where shapes tell how many.
     assemble: have ptxas and nvdisasm tell registers and machine code, as far as they are installed.
@@ -91,35 +80,39 @@ def explain(
 
     Raises what :func:`pipeline.compile` raises. What cannot be found out is said in the document.
     """
-    explained = compile_explained(
-        source,
-        chip=chip,
-        schedule=schedule,
-        kernel=kernel,
-        block=block,
-        grid=grid,
-        sync=sync,
-        numerics=numerics,
-        memory_options=memory_options,
-        clang_options=clang_options,
-    )
+    explained = compile_explained(source, **options)
+    # Loading these takes as long as compiling; whoever waits for that can do it meanwhile.
+    from .collecting import Collector
+    from .machine_code import make_machine_code
+    from .running import emulate as run_on_emulator
+
     module = explained.module
-    code = make_machine_code(explained.located_ptx, module.chip) if assemble else None
-    values = arguments(module) if callable(arguments) else arguments
-    emulation = (
-        run_on_emulator(module, values, kernel=kernel, seed=seed, blocks=blocks)
-        if emulate
-        else None
-    )
-    given: Mapping[str, Any] = {
-        "kernel": kernel,
-        "block": block,
-        "grid": grid,
-        "sync": sync,
-        "numerics": numerics,
-        "memory_options": memory_options,
-        "schedule": explained.request.schedule[1] if explained.request.schedule else schedule,
-    }
-    options = {name: str(value) for name, value in given.items() if value not in ("", None)}
-    document = Collector(explained, code, emulation).collect(command, options)
+    with ThreadPoolExecutor(1) as beside:
+        # ptxas and nvdisasm are processes of their own, and take as long as the emulator.
+        made = (
+            beside.submit(make_machine_code, explained.located_ptx, module.chip)
+            if assemble
+            else None
+        )
+        values = arguments(module) if callable(arguments) else arguments
+        kernel = options.get("kernel", "")
+        emulation = (
+            run_on_emulator(module, values, kernel=kernel, seed=seed, blocks=blocks)
+            if emulate
+            else None
+        )
+        code = made.result() if made else None
+    told = _describe_options(explained, options)
+    document = Collector(explained, code, emulation).collect(command, told)
     return Explanation(document, module)
+
+
+def _describe_options(explained: Explained, options: ProgramOptions) -> dict[str, str]:
+    """Return what the report says of the options, defaults that matter included."""
+    request = explained.request
+    given: Mapping[str, Any] = {
+        **{name: options.get(name) for name in ("kernel", "block", "grid")},
+        **{name: getattr(request, name) for name in ("sync", "numerics", "memory_options")},
+        "schedule": request.schedule[1] if request.schedule else options.get("schedule"),
+    }
+    return {name: str(value) for name, value in given.items() if value not in ("", None)}

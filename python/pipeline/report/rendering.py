@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from ..errors import ToolError, UsageError
 from .drawing import draw_memory, draw_ring
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _FOLDER = Path(__file__).parent / "templates"
 _INSTALL = "pip install 'mlir-workgroup[explain]', or pip install jinja2"
@@ -40,7 +41,7 @@ def render_comparison(comparison: Mapping[str, Any]) -> str:
 
 
 def _render(template: str, **values: Any) -> str:
-    page = _make_environment().get_template(template)
+    page = find_template(template)
     from jinja2 import UndefinedError
 
     try:
@@ -48,6 +49,12 @@ def _render(template: str, **values: Any) -> str:
     except (UndefinedError, LookupError, TypeError, AttributeError, ValueError) as error:
         # Of a document that somebody has read: those that are made here are whole.
         raise UsageError(f"error: an explanation is incomplete: {error}") from error
+
+
+@functools.cache
+def find_template(name: str) -> Template:
+    """Return a template, which is compiled when it is first asked for. Raises ToolError."""
+    return _make_environment().get_template(name)
 
 
 def _make_environment() -> Environment:
