@@ -168,6 +168,9 @@ LogicalResult Compilation::parse() {
 }
 
 LogicalResult Compilation::schedule() {
+  std::optional<SnapshotScope> recording;
+  if (options.keepSnapshots || options.explains)
+    recording.emplace(context, result.snapshots);
   isOwn = !options.schedule && options.useOwnSchedule && hasSchedule(*module);
   result.areKernelsFormed = isOwn && formsKernels(*module);
   // Upstream's bufferization, which schedules may run, makes them dense.

@@ -247,6 +247,13 @@ Recorder::~Recorder() { impl->result.rendered = toUTF8(impl->result.rendered); }
 // Snapshots
 //===----------------------------------------------------------------------===//
 
+static std::string printSnapshot(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
 namespace {
 class SnapshotRecorder final : public PassInstrumentation {
 public:
@@ -257,14 +264,14 @@ public:
     if (!isReal(pass))
       return;
     // Printing takes longer than most passes.
-    before.push_back(op == last.op ? std::move(last.text) : print(op));
+    before.push_back(op == last.op ? std::move(last.text) : printSnapshot(op));
     last = {};
   }
 
   void runAfterPass(Pass *pass, Operation *op) override {
     if (!isReal(pass))
       return;
-    last = {op, print(op)};
+    last = {op, printSnapshot(op)};
     if (last.text != before.back())
       snapshots.push_back({pass->getArgument().str(),
                            op->getName().getStringRef().str(),
@@ -281,13 +288,6 @@ private:
   /// Adaptors, which only run other passes, have no argument.
   static bool isReal(Pass *pass) { return !pass->getArgument().empty(); }
 
-  static std::string print(Operation *op) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    op->print(stream, OpPrintingFlags().useLocalScope());
-    return text;
-  }
-
   std::vector<SnapshotRecord> &snapshots;
   std::vector<std::string> before;
   /// The operation that a pass has run on right before, and its text since.
@@ -302,6 +302,28 @@ void recordSnapshots(PassManager &manager,
                      std::vector<SnapshotRecord> &snapshots) {
   manager.addInstrumentation(std::make_unique<SnapshotRecorder>(snapshots));
 }
+
+SnapshotScope::SnapshotScope(MLIRContext &context,
+                             std::vector<SnapshotRecord> &snapshots)
+    : context(context) {
+  context.registerActionHandler(
+      [&snapshots](function_ref<void()> run, const tracing::Action &action) {
+        auto *execution = dyn_cast<PassExecutionAction>(&action);
+        // Adaptors, which only run other passes, have no argument.
+        if (!execution || execution->getPass().getArgument().empty())
+          return run();
+        Operation *op = execution->getOp();
+        std::string before = printSnapshot(op);
+        run();
+        std::string after = printSnapshot(op);
+        if (before != after)
+          snapshots.push_back({execution->getPass().getArgument().str(),
+                               op->getName().getStringRef().str(),
+                               std::move(before), std::move(after)});
+      });
+}
+
+SnapshotScope::~SnapshotScope() { context.registerActionHandler(nullptr); }
 
 //===----------------------------------------------------------------------===//
 // Arguments

@@ -43,6 +43,19 @@ private:
 void recordSnapshots(PassManager &manager,
                      std::vector<SnapshotRecord> &snapshots);
 
+/// Appends what each pass changes to `snapshots` as long as it lives, whoever
+/// runs it in `context`: schedules have pass managers of their own.
+class SnapshotScope {
+public:
+  SnapshotScope(MLIRContext &context, std::vector<SnapshotRecord> &snapshots);
+  ~SnapshotScope();
+  SnapshotScope(const SnapshotScope &) = delete;
+  SnapshotScope &operator=(const SnapshotScope &) = delete;
+
+private:
+  MLIRContext &context;
+};
+
 /// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
 std::string toUTF8(StringRef text);
 

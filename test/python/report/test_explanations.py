@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import pipeline
-from pipeline.report.rendering import PARTS
+from pipeline.report.rendering import PARTS, find_template
 from pipeline.report.schema import SCHEMA, write_schema
 from report.explained_programs import ATTENTION, DYNAMIC, MATMUL, OF_THE_USER, PROGRAMS
 
@@ -347,10 +347,21 @@ def test_later_errors_are_located_in_the_program() -> None:
     assert str(explained.value) == str(compiled.value)
 
 
+def test_passes_of_schedules_tell_what_they_change() -> None:
+    """The passes that a schedule applies come first, then those of the kernels' memory."""
+    passes = [one["name"] for one in document("matmul")["passes"]]
+    applied = ("workgroup-form-kernels", "workgroup-tile-kernel", "workgroup-stage-operands")
+    places = [passes.index(one) for one in (*applied, "workgroup-form-launches")]
+    assert places == sorted(places)
+    assert places[-1] < passes.index("workgroup-hoist-allocs")
+    assert all(one["added"] or one["removed"] for one in document("matmul")["passes"])
+
+
 def test_missing_template_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     explained = pipeline.explain(OF_THE_USER, assemble=False, emulate=False)
+    find_template.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(pipeline.ToolError, match=r"mlir-workgroup\[explain\]"):
         explained.html()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.static.figures import Figures, matrices, measure
-from benchmarks.static.loops import find_loops, find_main_loop
 from benchmarks.static.main import measure_ptx
 from benchmarks.static.sass import Function, Instruction, find_nvdisasm, parse
 from pipeline.errors import ToolError
+from pipeline.figures.figures import Figures, matrices, measure
+from pipeline.figures.loops import find_loops, find_main_loop
 from pipeline.system.toolchain import find_ptxas
 
 LISTING = Path(__file__).parent / "listings" / "waiting-loop.sass"

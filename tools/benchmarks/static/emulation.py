@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import pipeline
-from benchmarks.static.figures import ACCESS_BYTES
+from pipeline.figures.figures import ACCESS_BYTES
 from pipeline.runtime.emulator import Options
 
 SECTOR = 32

@@ -20,7 +20,6 @@ from typing import Any
 import pipeline
 from benchmarks.static.bars import missed
 from benchmarks.static.cases import Case, cases
-from benchmarks.static.figures import Figures, measure
 from benchmarks.static.peers import measure_peers
 from benchmarks.static.records import (
     JSON,
@@ -34,6 +33,7 @@ from benchmarks.static.records import (
 from benchmarks.static.rows import OURS, Row, compare_loops, measure_case
 from benchmarks.static.sass import DisassemblyError, disassemble, install_nvdisasm
 from benchmarks.static.tables import write_document
+from pipeline.figures.figures import Figures, measure
 from pipeline.system.assembler import Resources, assemble, find_version, parse_resources
 
 SHOWN = 14  # kinds of instructions

@@ -10,8 +10,8 @@ import pipeline
 from benchmarks.static.cases import Case
 from benchmarks.static.chips import Residence, reside
 from benchmarks.static.emulation import Launch, run_blocks
-from benchmarks.static.figures import ACCESS_BYTES, TENSOR, Figures, measure
 from benchmarks.static.sass import disassemble
+from pipeline.figures.figures import ACCESS_BYTES, TENSOR, Figures, measure
 from pipeline.system.assembler import Resources, assemble, parse_resources
 
 Value: TypeAlias = float | str | None

@@ -12,9 +12,9 @@ from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.static.loops import find_main_loop
-from benchmarks.static.sass import Function, Instruction
-from pipeline.system.assembler import Resources
+from ..system.assembler import Resources
+from ..system.disassembler import Function, Instruction
+from .loops import find_main_loop
 
 TENSOR = frozenset(
     {"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from benchmarks.static.sass import Function, Instruction
+from ..system.disassembler import Function, Instruction
 
 Block = range
 """Places of instructions in a function that only run together."""

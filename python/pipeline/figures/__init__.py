@@ -1,0 +1,1 @@
+"""What machine code of kernels shows without being run."""
