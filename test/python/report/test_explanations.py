@@ -353,7 +353,7 @@ def test_passes_of_schedules_tell_what_they_change() -> None:
     applied = ("workgroup-form-kernels", "workgroup-tile-kernel", "workgroup-stage-operands")
     places = [passes.index(one) for one in (*applied, "workgroup-form-launches")]
     assert places == sorted(places)
-    assert places[-1] < passes.index("workgroup-hoist-allocs")
+    assert places[-1] < passes.index("workgroup-pack-memory")
     assert all(one["added"] or one["removed"] for one in document("matmul")["passes"])
 
 
