@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
+#include "Compiler/Certificates/Certificate.h"
 #include "Compiler/Plan/LaunchPlan.h"
 #include "Compiler/Plan/Requirements.h"
 #include "Compiler/Records/Describe.h"
@@ -68,6 +69,7 @@ private:
   LogicalResult checkScheduled(ModuleOp given);
   LogicalResult formKernelFunctions(ModuleOp on);
   LogicalResult checkSync();
+  void certifySync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
   LogicalResult lowerToLLVM();
@@ -346,6 +348,19 @@ LogicalResult Compilation::checkSync() {
   return reports.empty() ? checkHasKernel() : success();
 }
 
+/// Keeps the verdicts on the kernels as they are lowered from here.
+void Compilation::certifySync() {
+  std::vector<SyncReport> reports;
+  SyncOptions assumed;
+  assumed.assumeDistinctArguments = areArgumentsDistinct;
+  (void)runQuietly([&] {
+    (void)verifySync(*module, assumed, &reports);
+    return success();
+  });
+  for (const SyncReport &report : reports)
+    result.sync.push_back(describeSync(report));
+}
+
 static int64_t countTensorLoads(ModuleOp module) {
   int64_t count = 0;
   module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
@@ -391,6 +406,8 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
+  if (options.certifies)
+    certifySync();
   serializeLoops(*module, {/*all=*/true}); // what is left on the host
   plan.emplace(*module, requirements);
   return checkHasKernel();
@@ -425,10 +442,14 @@ LogicalResult Compilation::lowerToLLVM() {
   if (options.explains) {
     keepText(Stage::LLVM,
              printWithLines(*program.module, addLines(Stage::LLVM)));
-  } else if (options.keepTexts || options.lastStage == Stage::LLVM) {
+  } else if (options.keepTexts || options.certifies ||
+             options.lastStage == Stage::LLVM) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     program.module->print(stream, nullptr);
+    if (options.certifies)
+      result.certificate =
+          writeCertificate(*program.module, text, result.chip, result.sync);
     keepText(Stage::LLVM, std::move(text));
   }
   return success();

@@ -215,6 +215,7 @@ static void bindCompileOptions(nb::module_ &m) {
       .def_rw("keep_texts", &CompileOptions::keepTexts)
       .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
       .def_rw("explains", &CompileOptions::explains)
+      .def_rw("certifies", &CompileOptions::certifies)
       .def_rw("use_color", &CompileOptions::useColor);
 }
 
@@ -294,6 +295,7 @@ static void bindCompileResult(nb::module_ &m) {
       .def_prop_ro(
           "bitcode",
           [](const CompileResult &result) { return asBytes(result.bitcode); })
+      .def_ro("certificate", &CompileResult::certificate)
       .def_ro("chip", &CompileResult::chip)
       .def_ro("needs_distinct_arguments",
               &CompileResult::needsDistinctArguments)

@@ -107,6 +107,8 @@ struct CompileOptions {
   /// the kernels to a reader. Locations behind stage GPU are then those of its
   /// text, in file `kStageFile`.
   bool explains = false;
+  /// Write down why the kernels do not race, by which others can check it.
+  bool certifies = false;
   /// Render diagnostics with terminal colours.
   bool useColor = false;
 };
@@ -138,6 +140,9 @@ struct CompileResult {
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;
+  /// If it was asked for, the certificate of the text of stage LLVM, a document:
+  /// docs/certificates.md.
+  std::string certificate;
   /// The chip that was compiled for.
   std::string chip;
   /// Memref arguments that overlap may give wrong results.

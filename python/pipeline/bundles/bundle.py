@@ -29,7 +29,8 @@ class Variant:
     """A program as it was compiled for a chip.
 
     ``cubin`` is machine code, ``bitcode`` what the emulator translates; either may not be there.
-    ``ptxas`` is the version of the assembler.
+    ``ptxas`` is the version of the assembler; ``certificate`` says why threads do not race in
+    ``llvm``, the LLVM IR of the kernels.
     """
 
     chip: str
@@ -39,6 +40,8 @@ class Variant:
     cubin: bytes | None = field(default=None, repr=False)
     ptxas: str = ""
     bitcode: bytes | None = field(default=None, repr=False)
+    certificate: str | None = field(default=None, repr=False)
+    llvm: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,10 @@ def _add_variant(variant: Variant, add: Callable[..., None]) -> None:
         add(name, variant.cubin, "cubin", chip=chip, ptxas=variant.ptxas)
     if variant.bitcode is not None:
         add(f"{chip}/kernels.bc", variant.bitcode, "llvm", chip=chip)
+    if variant.certificate is not None and variant.llvm is not None:
+        certificate = variant.certificate.encode()
+        add(f"{chip}/certificate.json", certificate, "certificate", chip=chip)
+        add(f"{chip}/kernels.ll", variant.llvm.encode(), "ir", chip=chip)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -191,6 +198,10 @@ def _read_variant(manifest: Manifest, contents: Mapping[str, bytes], chip: str) 
     ptx = _read_part(ptx_name, _decode, contents[ptx_name])
     _check_together(chip, plan, kernels, ptx)
     cubin = names["cubin"]
+    certificate, ir = (
+        _read_part(name, _decode, contents[name]) if (name := find(role)) else None
+        for role in ("certificate", "ir")
+    )
     return Variant(
         chip,
         plan,
@@ -199,6 +210,8 @@ def _read_variant(manifest: Manifest, contents: Mapping[str, bytes], chip: str) 
         contents[cubin] if cubin else None,
         manifest.files[cubin].ptxas if cubin else "",
         contents[names["llvm"]] if names["llvm"] else None,
+        certificate,
+        ir,
     )
 
 

@@ -14,7 +14,8 @@ from .archive import MOST_BYTES, MOST_FILES, is_name
 
 MANIFEST = "manifest.json"
 _FORMAT = "pipeline-bundle"
-VERSION = (1, 0)
+VERSION = (1, 1)
+"""The newest version that is read; 1.0 has no certificates, and is written where there are none."""
 _CHIP = re.compile(r"sm_[1-9]\d{1,3}[a-z]?")
 
 
@@ -61,7 +62,7 @@ class Manifest:
         return write_json(
             {
                 "format": _FORMAT,
-                "version": list(VERSION),
+                "version": list(VERSION) if self._has_certificate else [1, 0],
                 "features": [],
                 "producer": dict(self.producer),
                 "license": self.license,
@@ -70,6 +71,10 @@ class Manifest:
                 "files": {name: _describe(file) for name, file in self.files.items()},
             }
         )
+
+    @property
+    def _has_certificate(self) -> bool:
+        return any(file.role in ("certificate", "ir") for file in self.files.values())
 
     def find(self, role: str, chip: str = "") -> list[str]:
         """Return the names of the files of a role, and of a chip, in order."""
@@ -94,7 +99,15 @@ def hash_bytes(data: bytes) -> str:
 
 # --- the document ---------------------------------------------------------------------------------
 
-OF_A_CHIP = {"plan": (1, 1), "kernels": (1, 1), "ptx": (1, 1), "cubin": (0, 1), "llvm": (0, 1)}
+OF_A_CHIP = {
+    "plan": (1, 1),
+    "kernels": (1, 1),
+    "ptx": (1, 1),
+    "cubin": (0, 1),
+    "llvm": (0, 1),
+    "certificate": (0, 1),
+    "ir": (0, 1),
+}
 """The roles of files that each chip has: how many of them at least, and at most."""
 OF_ALL = ("data", "source", "licence", "report")
 """The roles of other files."""

@@ -46,6 +46,7 @@ def emit(
         variants=variants,
         cubin=chips != [None] and not options.no_cubin,
         emulator=not options.no_emulator,
+        certificate=options.certificate,
         license=options.license,
     )
     return 0
@@ -89,6 +90,7 @@ def _write(description: dict[str, Any]) -> Sequence[str]:
     for variant in description["variants"]:
         parts = ["PTX", *(["machine code"] if variant["cubin"] else [])]
         parts += ["what the emulator runs"] if variant["emulator"] else []
+        parts += ["a certificate"] if variant["certificate"] else []
         lines.append(f"{variant['chip']}: {', '.join(parts)}")
         for what, kind in (("functions", "function"), ("kernels", "kernel")):
             for each in variant[what]:

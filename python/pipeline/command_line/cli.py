@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
+_SUFFIXES = {
+    "schedule": "schedule.mlir",
+    "gpu": "gpu.mlir",
+    "nvvm": "nvvm.mlir",
+    "llvm": "ll",
+    "certificate": "certificate.json",
+}
 _PACKING = "workgroup-pack-memory"
 
 
@@ -115,10 +121,13 @@ def _compile(options: argparse.Namespace) -> int:
     if emit == "bundle" or "," in (options.chip or ""):
         return _compile_bundle(options, remarks)
     _warn_of(options)
+    is_certificate = emit == "certificate"
     until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
+    until = "llvm" if is_certificate else until
     module = _compile_for(options, options.chip, until, remarks)
     cubin = module.cubin if emit == "cubin" else None
-    _write(options.output, cubin or module.texts[until].encode(), is_binary=cubin is not None)
+    text = module.texts["certificate" if is_certificate else until]
+    _write(options.output, cubin or text.encode(), is_binary=cubin is not None)
     return 0
 
 
@@ -127,6 +136,7 @@ def _refuse_options_of_bundles(options: argparse.Namespace) -> None:
     given = {
         "--no-cubin": options.no_cubin,
         "--no-emulator": options.no_emulator,
+        "--certificate": options.certificate,
         "--license": options.license is not None,
     }
     for name, is_given in given.items():
@@ -161,6 +171,7 @@ def _compile_for(
                 assert_bounds=options.assert_bounds,
                 until=until,
                 keep_texts=options.save_temps is not None,
+                certify=options.emit == "certificate" or options.certificate,
                 color=_use_color(options.color),
                 **_read_program_options(options, chip=chip),
             )

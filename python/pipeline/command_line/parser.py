@@ -10,7 +10,7 @@ from .. import __version__
 from ..records.limits import STEP_LIMIT
 
 _PROGRAM = "python -m pipeline"
-_EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
+_EMITS = ("ptx", "cubin", "bundle", "certificate", "schedule", "gpu", "nvvm", "llvm")
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -137,6 +137,11 @@ def _add_bundle_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--no-emulator", action="store_true", help="bundles: leave out what the emulator runs"
+    )
+    parser.add_argument(
+        "--certificate",
+        action="store_true",
+        help="bundles: add why threads do not race, with the LLVM IR that it is about",
     )
     parser.add_argument(
         "--license", metavar="SPDX", help="bundles: the licence of the program, as Apache-2.0"

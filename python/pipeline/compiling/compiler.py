@@ -55,6 +55,7 @@ def compile(
     until: Stage = "ptx",
     keep_texts: bool = False,
     snapshots: bool = False,
+    certify: bool = False,
     color: bool = False,
 ) -> Module:
     """Compile a program of linalg and GPU operations, or kernels of other compilers, to PTX.
@@ -91,6 +92,8 @@ def compile(
     until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
     keep_texts: keep the text of every stage in ``texts``, not only of the last.
     snapshots: keep what each pass changed in ``snapshots``.
+    certify: keep why threads do not race, for ``tools/check-certificate``, as ``certificate`` in
+        ``texts``, with the LLVM IR that it is about: docs/certificates.md.
     color: put terminal colours into the text of errors.
 
     Memref arguments of kernels are assumed to be aligned to 16 bytes, which each
@@ -128,6 +131,7 @@ def compile(
         until=until,
         keep_texts=keep_texts,
         snapshots=snapshots,
+        certifies=certify,
         color=color,
     )
     chooser = make_chooser(**options)
@@ -340,5 +344,6 @@ def _options(request: Request) -> _native.CompileOptions:
     options.keep_texts = request.keep_texts
     options.keep_snapshots = request.snapshots
     options.explains = request.explains
+    options.certifies = request.certifies
     options.use_color = request.color
     return options

@@ -69,5 +69,6 @@ class Request(NamedTuple):
     keep_texts: bool = False
     snapshots: bool = False
     explains: bool = False
+    certifies: bool = False
     color: bool = False
     translated: str = ""

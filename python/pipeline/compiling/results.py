@@ -43,7 +43,8 @@ def make_error(result: _native.CompileResult, request: Request, choice: Choice |
 
 
 def _texts(result: _native.CompileResult) -> dict[str, str]:
-    return {stage.name.lower(): text for stage, text in result.texts}
+    texts = {stage.name.lower(): text for stage, text in result.texts}
+    return {**texts, "certificate": result.certificate} if result.certificate else texts
 
 
 def _seconds(result: _native.CompileResult) -> dict[str, float]:

@@ -74,7 +74,7 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
     return Module(
         chip=variant.chip,
         kernels=made,
-        texts={"ptx": variant.ptx},
+        texts={**_certificate_of(variant), "ptx": variant.ptx},
         diagnostics=(),
         remarks=(),
         snapshots=(),
@@ -90,6 +90,13 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
         _origin=Origin(bundle.producer, bundle.license, bundle.third_party, bundle.digest),
         variants=modules,
     )
+
+
+def _certificate_of(variant: Variant) -> dict[str, str]:
+    """Return the certificate of a variant, and the LLVM IR that it is about, as texts."""
+    if variant.certificate is None or variant.llvm is None:
+        return {}
+    return {"llvm": variant.llvm, "certificate": variant.certificate}
 
 
 def describe(path: str | Path) -> dict[str, Any]:
@@ -112,6 +119,7 @@ def _describe_variant(variant: Variant) -> dict[str, Any]:
         "chip": variant.chip,
         "cubin": variant.cubin is not None,
         "emulator": variant.bitcode is not None,
+        "certificate": variant.certificate is not None,
         "functions": [
             {"name": entry.name, "arguments": [argument.type for argument in entry.arguments]}
             for entry in kernels.entries

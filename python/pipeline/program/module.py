@@ -233,7 +233,7 @@ class Module:
     """A compiled program.
 
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
-    their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
+    their texts, ``certificate`` among them if it was asked for, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
     the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
     ``variants`` are the modules of the bundle that this one was loaded from, by chip, the oldest
     first; empty for a program that was compiled here.
@@ -418,6 +418,7 @@ class Module:
         variants: Sequence[Module] = (),
         cubin: bool = False,
         emulator: bool = True,
+        certificate: bool = False,
         sources: bool = False,
         license: str | None = None,
         license_file: str | Path | None = None,
@@ -429,6 +430,8 @@ class Module:
         variants: the same program, compiled for other chips.
         cubin: also write machine code for the chip of each, which ptxas makes.
         emulator: also write what the emulator runs.
+        certificate: also write why threads do not race, and the LLVM IR that it is about, of a
+            module that was compiled with ``certify=True``.
         sources: also write the program and its schedule, for the messages of the emulator.
         license: the SPDX expression of the program's licence; unknown if it is not given.
         license_file: the text of the licence.
@@ -444,6 +447,7 @@ class Module:
             variants=variants,
             cubin=cubin,
             emulator=emulator,
+            certificate=certificate,
             sources=sources,
             license=license,
             license_file=license_file,

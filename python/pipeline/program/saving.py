@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import conversion
 from ..bundles.bundle import Bundle, Variant, sort_variants, write_bundle
 from ..bundles.kernels import Kernels, SharedBuffer
+from ..errors import UsageError
 from ..records.kernel import KernelRecord
 from ..records.origin import Origin
 from ..system.assembler import find_version
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
         @property
         def plan(self) -> Plan: ...
         @property
+        def texts(self) -> Mapping[str, str]: ...
+        @property
         def ptx(self) -> str: ...
         @property
         def cubin(self) -> bytes: ...
@@ -63,6 +66,7 @@ def save_module(
     variants: Sequence[Savable],
     cubin: bool,
     emulator: bool,
+    certificate: bool,
     sources: bool,
     license: str | None,
     license_file: str | Path | None,
@@ -73,7 +77,12 @@ def save_module(
     emulation = _find_emulation(module)
     text = read_file(license_file) if license_file is not None else None
     bundle = Bundle(
-        sort_variants([_make_variant(each, cubin=cubin, emulator=emulator) for each in modules]),
+        sort_variants(
+            [
+                _make_variant(each, cubin=cubin, emulator=emulator, certificate=certificate)
+                for each in modules
+            ]
+        ),
         producer=origins[0].producer,
         license=license if license is not None else origins[0].license,
         third_party=tuple(sorted({name for origin in origins for name in origin.third_party})),
@@ -98,7 +107,9 @@ def _find_origin(module: Savable) -> Origin:
     return Origin(versions, None, (_LIBDEVICE,) if is_linked else ())
 
 
-def _make_variant(module: Savable, *, cubin: bool, emulator: bool) -> Variant:
+def _make_variant(
+    module: Savable, *, cubin: bool, emulator: bool, certificate: bool
+) -> Variant:
     emulation = _find_emulation(module)
     is_emulated = emulator and emulation is not None and bool(emulation.bitcode)
     code = module.cubin if cubin else None  # which has ptxas make it
@@ -116,7 +127,16 @@ def _make_variant(module: Savable, *, cubin: bool, emulator: bool) -> Variant:
         code,
         (module._assembly.ptxas or find_version()) if cubin else "",
         emulation.bitcode if emulation and is_emulated else None,
+        *(_find_certificate(module) if certificate else (None, None)),
     )
+
+
+def _find_certificate(module: Savable) -> tuple[str, str]:
+    """Return the certificate of a module, and the LLVM IR that it is about."""
+    texts = module.texts
+    if "certificate" not in texts or "llvm" not in texts:
+        raise UsageError("error: the module has no certificate: compile it with certify=True")
+    return texts["certificate"], texts["llvm"]
 
 
 def _describe_buffers(emulation: Emulation) -> tuple[SharedBuffer, ...]:

@@ -1,0 +1,1 @@
+"""What `tools/check-certificate` runs: proofs on LLVM IR, without the compiler that made it."""

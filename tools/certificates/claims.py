@@ -1,0 +1,286 @@
+"""Whether what a certificate says of LLVM IR is so.
+
+All that it says is found again on the text: nothing is taken from it but what is compared. So it
+cannot leave out a pair of accesses, nor give a reason that is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from certificates.cells import Refuted
+from certificates.effects import Access, Effects, Order
+from certificates.formulas import Formula
+from certificates.graph import EXIT, START, Graph, find_intervals
+from certificates.ir import Function, Instruction, NotUnderstood, Program, read
+from certificates.machine import Machine
+from certificates.slices import registers
+from certificates.values import Array, Environment, Unknown, Value, check_parameters, pick
+
+FORMAT, VERSION = "pipeline-certificate", 1
+MOST_THREADS = 1024
+_LAUNCH_ARITHMETIC = frozenset(
+    "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze select icmp".split()
+)
+
+
+@dataclass(slots=True)
+class Checked:
+    """What was checked of a kernel.
+
+    ``unknown``: lines whose address nobody knows beforehand. ``assumed``: what was not proved.
+    """
+
+    kernel: str
+    threads: int
+    accesses: int
+    pairs: int
+    barriers: int
+    unknown: set[int] = field(default_factory=set)
+    assumed: list[str] = field(default_factory=list)
+
+
+def expect(said: object, found: object, what: str) -> None:
+    """Raise Refuted if a certificate says something else than what is found."""
+    if said != found:
+        raise Refuted(f"{what}: the certificate says {said!r:.200}, the code {found!r:.200}")
+
+
+def check(document: Mapping[str, Any], text: str) -> list[Checked]:
+    """Check a certificate; raises Refuted, or NotUnderstood if it could not be checked."""
+    if document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise NotUnderstood(f"this is no {FORMAT} of version {VERSION}")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    expect(document["sha256"], digest, "sha256")
+    expect(document["covers"], "workgroup memory", "covers")
+    program = read(text)
+    memory = [
+        {"alignment": alignment, "bytes": type.size, "name": name}
+        for name, (type, alignment) in program.variables.items()
+    ]
+    expect(document["memory"], memory, "memory")
+    kernels = {kernel["name"]: kernel for kernel in document["kernels"]}
+    expect(len(kernels), len(document["kernels"]), "the number of kernels")
+    expect(sorted(kernels), sorted(program.kernels), "kernels")
+    return [check_kernel(kernels[name], program, each) for name, each in program.kernels.items()]
+
+
+def find_block(program: Program, kernel: Function) -> list[int]:
+    """The shape of the blocks that a kernel is compiled for; empty if for any."""
+    said = " ".join(program.attributes.get(group, "") for group in kernel.attributes.split())
+    for name in ("reqntid", "maxntid"):
+        if match := re.search(rf'"nvvm\.{name}"="([\d,]+)"', said):
+            return [int(number) for number in match[1].split(",")]
+    return []
+
+
+def check_kernel(claims: Mapping[str, Any], program: Program, kernel: Function) -> Checked:
+    """Check what a certificate says of a kernel, and that its threads do not race."""
+    block = find_block(program, kernel)
+    expect(claims["block"], block, f"kernel {kernel.name}: block")
+    if len(block) != 3 or not 1 <= block[0] * block[1] * block[2] <= MOST_THREADS:
+        raise NotUnderstood(f"kernel {kernel.name}: it is not known how many threads a block has")
+    check_parameters(kernel.name, kernel.parameters)
+    assumed = {each["value"]: 1 for each in claims["assumptions"]}
+    cases: frozenset[str] = frozenset()
+    while True:
+        comparison = Comparison(claims, program, kernel)
+        machine = Machine(program, kernel, (block[0], block[1], block[2]),
+                          comparison.check_address, assumed, cases)  # fmt: skip
+        comparison.begin(machine)
+        try:
+            machine.run()
+        except (Refuted, NotUnderstood):
+            # With more cases more is known.
+            if machine.wanted_cases <= cases:
+                raise
+            cases |= machine.wanted_cases
+        else:
+            comparison.finish(machine)
+            comparison.checked.threads = machine.threads
+            return comparison.checked
+
+
+class Comparison:
+    """What a certificate says of a kernel, beside what its code says."""
+
+    def __init__(self, claims: Mapping[str, Any], program: Program, kernel: Function) -> None:
+        self.claims, self.program, self.kernel = claims, program, kernel
+        self.formulas: dict[int, Formula] = {}
+        self.fixed: dict[str, Value] = {}
+        self.behind: dict[int, set[int]] = {}
+        self.reached: set[int] = set()
+        self.checked = Checked(kernel.name, 0, len(claims["accesses"]), 0, 0)
+
+    def begin(self, machine: Machine) -> None:
+        """Compare all that does not depend on what happens."""
+        effects, graph = machine.effects, machine.graph
+        self.fixed = {**machine.values.ids, **machine.values.bases}
+        lines = [line for block in self.kernel.blocks.values() for line in block]
+        self._check_orders(lines, effects)
+        self._check_accesses(lines, effects)
+        self._check_control(graph, effects)
+        self._check_assumptions(effects)
+        self._find_intervals(lines, graph, effects)
+        self._check_groups(effects)
+        self._check_pairs()
+
+    def _check_orders(self, lines: Sequence[Instruction], effects: Effects) -> None:
+        orders = []
+        for line in lines:
+            effect = effects.of(line)
+            if isinstance(effect, Order):
+                order: dict[str, object] = {"kind": effect.kind, "line": line.line}
+                if effect.kind == "wait":
+                    order["pending"] = effect.pending
+                orders.append(order)
+        expect(self.claims["orders"], orders, f"kernel {self.kernel.name}: orders")
+        self.checked.barriers = sum(order["kind"] == "barrier" for order in orders)
+
+    def _check_accesses(self, lines: Sequence[Instruction], effects: Effects) -> None:
+        found = [
+            {"by": "warp" if effect.warp else "thread", "bytes": effect.size, "kind": effect.kind,
+             "line": line.line}
+            for line in lines
+            if isinstance(effect := effects.of(line), Access)
+        ]  # fmt: skip
+        said = [
+            {field: value for field, value in access.items() if field != "address"}
+            for access in self.claims["accesses"]
+        ]
+        expect(said, found, f"kernel {self.kernel.name}: accesses")
+        self.formulas = {
+            access["line"]: Formula(access["address"]) for access in self.claims["accesses"]
+        }
+
+    def _check_control(self, graph: Graph, effects: Effects) -> None:
+        """Compare the instructions that decide how often loops go round, and who goes where."""
+        rank = {label: number for number, label in enumerate(graph.order)}
+        found: dict[int, str] = {}
+
+        def add(line: Instruction | None) -> None:
+            if line is not None:
+                found[line.line] = line.text.split(", !")[0].strip()
+
+        for label in graph.order:
+            if label == EXIT:
+                continue
+            lines = graph.function.blocks[label]
+            add(lines[-1])
+            if lines[-1].op == "br" and lines[-1].operands:
+                add(effects.definitions.get(lines[-1].operands[0].name))
+            for line in lines:
+                if line.op != "phi" or line.type.kind != "int":
+                    continue
+                for operand, source in zip(line.operands, line.labels, strict=True):
+                    if rank.get(source, -1) >= rank[label]:
+                        add(line)
+                        add(effects.definitions.get(operand.name))
+        control = [{"line": number, "text": text} for number, text in sorted(found.items())]
+        expect(self.claims["control"], control, f"kernel {self.kernel.name}: control")
+
+    def _check_assumptions(self, effects: Effects) -> None:
+        """Accept as an assumption that a block has something to do, and nothing else."""
+        for each in self.claims["assumptions"]:
+            line = effects.definitions.get(each["value"])
+            what = f"line {each['line']}: the assumption on {each['value']}"
+            if line is None or line.line != each["line"] or each["least"] != 1:
+                raise Refuted(f"{what} is of no form that is accepted")
+            if line.op != "sub" or not self._is_of_launch(line, effects):
+                raise Refuted(f"{what} is not on what is left of an extent for a block")
+            self.checked.assumed.append(f"line {line.line}: {line.text} is at least 1")
+
+    def _is_of_launch(self, line: Instruction, effects: Effects) -> bool:
+        """Whether a value is made of parameters, constants and ids of blocks alone."""
+        rest, seen, has_id = [line], {line.name}, False
+        while rest:
+            each = rest.pop()
+            if each.op == "call":
+                has_id |= "sreg.ctaid" in each.callee
+                if not ("sreg.ctaid" in each.callee or re.match(r"@llvm\.[us](min|max)", each.callee)):
+                    return False
+            elif each.op not in _LAUNCH_ARITHMETIC:
+                return False
+            for name in registers(each.operands) - seen - self.kernel.parameters.keys():
+                seen.add(name)
+                rest.append(effects.definitions[name])
+        return has_id
+
+    def _find_intervals(
+        self, lines: Sequence[Instruction], graph: Graph, effects: Effects
+    ) -> None:
+        everywhere = find_intervals(graph, effects.is_barrier, effects.after)
+        for line in lines:
+            effect = effects.of(line)
+            if isinstance(effect, Access):
+                behind = set(everywhere.get(line.line, ()))
+                if effect.kind == "copy":
+                    behind |= find_intervals(graph, effects.is_barrier, effects.after, line)[line.line]
+                self.behind[line.line] = behind
+
+    def _check_groups(self, effects: Effects) -> None:
+        accesses = self.claims["accesses"]
+        members = [number for group in self.claims["groups"] for number in group["accesses"]]
+        expect(sorted(members), list(range(len(accesses))), "the accesses in groups")
+        for group in self.claims["groups"]:
+            for number in group["accesses"]:
+                line = accesses[number]["line"]
+                effect = effects.lines[line]
+                assert isinstance(effect, Access)
+                found = {"kind": effect.kind, "memory": sorted(effect.variables),
+                         "behind": sorted(self.behind[line])}  # fmt: skip
+                said = {field: group[field] for field in found}
+                expect(said, found, f"the group of line {line}")
+
+    def _check_pairs(self) -> None:
+        groups = self.claims["groups"]
+        found = []
+        for first, one in enumerate(groups):
+            for second in range(first, len(groups)):
+                other = groups[second]
+                pair: dict[str, object] = {"first": first, "second": second}
+                pair["reason"] = find_reason(one, other)
+                if pair["reason"] == "barriers":
+                    pair["barriers"] = sorted({*one["behind"], *other["behind"]} - {START})
+                found.append(pair)
+        expect(self.claims["pairs"], found, f"kernel {self.kernel.name}: pairs")
+        self.checked.pairs = len(found)
+
+    def check_address(
+        self, line: int, value: Value, threads: Array | None, environment: Environment
+    ) -> None:
+        """Compare the address of an access, as it happens, with its formula."""
+        self.reached.add(line)
+        said = self.formulas[line].evaluate(environment, self.fixed)
+        if isinstance(value, Unknown):
+            self.checked.unknown.add(line)
+            return
+        if isinstance(said, Unknown):
+            raise Refuted(f"line {line}: its address is not {self.formulas[line].text}")
+        count = len(next(v for v in self.fixed.values() if not isinstance(v, int | Unknown)))
+        differ = pick(said, threads, count) != pick(value, threads, count)
+        if differ.any():
+            raise Refuted(f"line {line}: its address is not {self.formulas[line].text}")
+
+    def finish(self, machine: Machine) -> None:
+        """Compare what happened with what can happen."""
+        for line, intervals in machine.intervals.items():
+            if not intervals <= self.behind[line]:
+                raise Refuted(f"line {line} is done behind barriers that it is not said to be")
+        if missing := sorted(self.formulas.keys() - self.reached):
+            raise NotUnderstood(f"lines {missing} are never come to, so that nothing is known")
+
+
+def find_reason(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Why accesses of two groups do not race, by the first reason that there is."""
+    if first["kind"] == second["kind"] == "read":
+        return "reads"
+    if not {*first["memory"]} & {*second["memory"]}:
+        return "memory"
+    if not {*first["behind"]} & {*second["behind"]}:
+        return "barriers"
+    return "addresses"

@@ -1,0 +1,48 @@
+"""Check certificates of compiled kernels on their LLVM IR."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from certificates.cells import Refuted
+from certificates.claims import check
+from certificates.ir import NotUnderstood
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check a certificate; 0 if it holds, 1 if it does not, 3 if it could not be checked."""
+    parser = argparse.ArgumentParser(prog="check-certificate", description=__doc__)
+    parser.add_argument("certificate", type=Path, help="what `--emit certificate` wrote")
+    parser.add_argument("llvm", type=Path, help="what `--emit llvm` wrote")
+    options = parser.parse_args(arguments)
+    start = time.perf_counter()
+    try:
+        document = json.loads(options.certificate.read_text(encoding="utf-8"))
+        checked = check(document, options.llvm.read_text(encoding="utf-8"))
+    except Refuted as refuted:
+        print(f"REFUTED: {refuted}")
+        return 1
+    except NotUnderstood as reason:
+        print(f"NOT CHECKED: {reason}")
+        return 3
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        print(f"REFUTED: the certificate has not the form that it must have: {error!r}")
+        return 1
+    for kernel in checked:
+        print(f"{kernel.kernel}: {kernel.threads} threads, {kernel.accesses} accesses, "
+              f"{kernel.barriers} barriers, {kernel.pairs} pairs of groups: no race")  # fmt: skip
+        for text in kernel.assumed:
+            print(f"  assumed: {text}")
+        for line in sorted(kernel.unknown):
+            print(f"  line {line}: its address is not known, so that its formula was not compared")
+    print(f"HOLDS ({time.perf_counter() - start:.1f} s)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
