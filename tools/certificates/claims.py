@@ -23,6 +23,8 @@ from certificates.values import Array, Environment, Unknown, Value, check_parame
 
 FORMAT, VERSION = "pipeline-certificate", 1
 MOST_THREADS = 1024
+MOST_VISITS = 100
+"""How often an address is compared with its formula; races are looked for each time."""
 _LAUNCH_ARITHMETIC = frozenset(
     "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze select icmp".split()
 )
@@ -86,19 +88,24 @@ def check_kernel(claims: Mapping[str, Any], program: Program, kernel: Function) 
         raise NotUnderstood(f"kernel {kernel.name}: it is not known how many threads a block has")
     check_parameters(kernel.name, kernel.parameters)
     assumed = {each["value"]: 1 for each in claims["assumptions"]}
+    formulas = {each["line"]: Formula(each["address"]) for each in claims["accesses"]}
+    named = {line: {*formula.names} for line, formula in formulas.items()}
     cases: frozenset[str] = frozenset()
+    forgets = True
     while True:
-        comparison = Comparison(claims, program, kernel)
+        comparison = Comparison(claims, formulas, program, kernel)
         machine = Machine(program, kernel, (block[0], block[1], block[2]),
-                          comparison.check_address, assumed, cases)  # fmt: skip
+                          comparison.check_address, assumed, cases, forgets=forgets,
+                          named=named)  # fmt: skip
         comparison.begin(machine)
         try:
             machine.run()
         except (Refuted, NotUnderstood):
-            # With more cases more is known.
-            if machine.wanted_cases <= cases:
+            # What is followed in more detail is known better.
+            if not forgets and machine.wanted_cases <= cases:
                 raise
-            cases |= machine.wanted_cases
+            cases |= machine.wanted_cases if not forgets else frozenset()
+            forgets = False
         else:
             comparison.finish(machine)
             comparison.checked.threads = machine.threads
@@ -108,12 +115,16 @@ def check_kernel(claims: Mapping[str, Any], program: Program, kernel: Function) 
 class Comparison:
     """What a certificate says of a kernel, beside what its code says."""
 
-    def __init__(self, claims: Mapping[str, Any], program: Program, kernel: Function) -> None:
-        self.claims, self.program, self.kernel = claims, program, kernel
-        self.formulas: dict[int, Formula] = {}
+    def __init__(
+        self, claims: Mapping[str, Any], formulas: dict[int, Formula], program: Program,
+        kernel: Function,
+    ) -> None:  # fmt: skip
+        self.claims, self.formulas = claims, formulas
+        self.program, self.kernel = program, kernel
         self.fixed: dict[str, Value] = {}
         self.behind: dict[int, set[int]] = {}
         self.reached: set[int] = set()
+        self.visits: dict[int, int] = {}
         self.checked = Checked(kernel.name, 0, len(claims["accesses"]), 0, 0)
 
     def begin(self, machine: Machine) -> None:
@@ -153,9 +164,6 @@ class Comparison:
             for access in self.claims["accesses"]
         ]
         expect(said, found, f"kernel {self.kernel.name}: accesses")
-        self.formulas = {
-            access["line"]: Formula(access["address"]) for access in self.claims["accesses"]
-        }
 
     def _check_control(self, graph: Graph, effects: Effects) -> None:
         """Compare the instructions that decide how often loops go round, and who goes where."""
@@ -255,6 +263,9 @@ class Comparison:
     ) -> None:
         """Compare the address of an access, as it happens, with its formula."""
         self.reached.add(line)
+        self.visits[line] = self.visits.get(line, 0) + 1
+        if self.visits[line] > MOST_VISITS:
+            return
         said = self.formulas[line].evaluate(environment, self.fixed)
         if isinstance(value, Unknown):
             self.checked.unknown.add(line)

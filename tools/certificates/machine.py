@@ -117,11 +117,12 @@ class Machine:
 
     def __init__(
         self, program: Program, kernel: Function, block: tuple[int, int, int], check: Check,
-        assumed: Mapping[str, int] | None = None, cases: frozenset[str] = frozenset(),
+        assumed: Mapping[str, int] | None = None, cases: frozenset[str] = frozenset(), *,
+        forgets: bool = False, named: Mapping[int, set[str]] | None = None,
     ) -> None:  # fmt: skip
         self.graph = Graph(kernel)
         self.effects = Effects(program, kernel)
-        self.slice = Slice(self.graph, self.effects)
+        self.slice = Slice(self.graph, self.effects, named or {}, forgets=forgets)
         self.check = check
         self.assumed = assumed or {}
         self.cases = cases
@@ -370,6 +371,8 @@ class Interval:
         if last.op != "br":
             raise NotUnderstood(f"line {last.line}: a branch of many ways")
         condition = self.machine.values.operand(last.operands[0], path.environment)
+        if label in self.slice.forgotten:
+            condition = UNIFORM
         if isinstance(condition, Unknown):
             return self._branch_unknown(path, frame, condition)
         taken = pick(condition, frame.threads, self.machine.threads).astype(bool)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from certificates.effects import Access, Effects
 from certificates.graph import EXIT, Graph
 from certificates.ir import Instruction, Operand
+
+
+_COUNTING = frozenset("phi add sub mul shl lshr and or zext sext trunc icmp freeze".split())
 
 
 def registers(operands: Iterable[Operand]) -> set[str]:
@@ -30,11 +33,23 @@ class Slice:
     ``names``: values; ``branches``: blocks at whose end it matters which way is taken; ``crossed``:
     those of them between which and where the ways meet a barrier stands; ``steps``: of each block
     the instructions that are followed; ``live``: of each block the values that are used in it or
-    behind it.
+    behind it. ``forgotten``: branches around barriers that count rounds which nothing else counts; if
+    `forgets`, how many these are is not followed. ``named``: values that the formula of a line
+    names.
     """
 
-    def __init__(self, graph: Graph, effects: Effects) -> None:
-        self.graph, self.effects = graph, effects
+    def __init__(
+        self, graph: Graph, effects: Effects, named: Mapping[int, set[str]], *, forgets: bool
+    ) -> None:
+        self.graph, self.effects, self.named, self.forgets = graph, effects, named, forgets
+        self.forgotten: set[str] = set()
+        self.rank = {label: number for number, label in enumerate(graph.order)}
+        self.places = {
+            line.name: label
+            for label, block in graph.function.blocks.items()
+            for line in block
+            if line.op == "phi"
+        }
         self.names: set[str] = set()
         self.branches: set[str] = set()
         self.crossed: set[str] = set()
@@ -61,14 +76,17 @@ class Slice:
             for line in blocks.get(label, ()):
                 effect = self.effects.of(line)
                 if isinstance(effect, Access):
-                    self._add(registers(operands_of(effect)))
+                    self._add(registers(operands_of(effect)) | self.named.get(line.line, set()))
         changed = True
         while changed:
             changed = False
             for label, region in self.regions.items():
                 if label not in self.branches and self._matters(label, region):
                     self.branches.add(label)
-                    self._add(registers(blocks[label][-1].operands))
+                    if self.forgets and label in self.crossed and self._only_counts(label):
+                        self.forgotten.add(label)
+                    else:
+                        self._add(registers(blocks[label][-1].operands))
                     changed = True
 
     def _matters(self, label: str, region: set[str]) -> bool:
@@ -79,6 +97,26 @@ class Slice:
         if any(self.effects.is_barrier(line) for line in lines):
             self.crossed.add(label)
         return any(map(self._is_followed, lines)) or any(line.name in self.names for line in phis)
+
+    def _only_counts(self, label: str) -> bool:
+        """Whether a branch goes by counters of rounds that all threads make together."""
+        rest = list(registers(self.graph.function.blocks[label][-1].operands))
+        seen, counters = set(rest), 0
+        while rest:
+            name = rest.pop()
+            line = self.effects.definitions.get(name)
+            if line is None:
+                continue  # a parameter
+            if name in self.names or line.op not in _COUNTING:
+                return False
+            if line.op == "phi":
+                here = self.rank.get(self.places[name], -1)
+                if all(self.rank.get(source, -1) < here for source in line.labels):
+                    return False
+                counters += 1
+            rest += registers(line.operands) - seen
+            seen |= registers(line.operands)
+        return counters > 0
 
     def _add(self, names: set[str]) -> None:
         rest = [name for name in names if name not in self.names]
@@ -96,7 +134,8 @@ class Slice:
         for line in self.steps[label]:
             effect = self.effects.of(line)
             operands = operands_of(effect) if isinstance(effect, Access) else line.operands
-            uses.append(set() if line.op == "phi" else registers(operands) & self.names)
+            used = registers(operands) | self.named.get(line.line, set())
+            uses.append(set() if line.op == "phi" else used & self.names)
         last = self.graph.function.blocks[label][-1]
         return [*uses, registers(last.operands) & self.names if label in self.branches else set()]
 
