@@ -30,6 +30,10 @@ class Event:
     at: Array
     threads: Array
 
+    def of(self, chosen: Array) -> Event:
+        """The same by some of its threads."""
+        return Event(self.line, self.access, self.at[chosen], self.threads[chosen])
+
     @property
     def key(self) -> bytes:
         """The same for the same event."""

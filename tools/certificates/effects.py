@@ -45,7 +45,7 @@ Effect = Access | Order | None
 
 _HARMLESS = re.compile(
     r"@llvm\.(nvvm\.(shfl|vote|match|redux|activemask|read\.ptx\.sreg)|assume|lifetime"
-    r"|experimental\.noalias)"
+    r"|experimental\.noalias)|@__assertfail$"
 )
 _COPY = re.compile(r"@llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(\d+)(\.s)?$")
 _MATRIX = re.compile(r"@llvm\.nvvm\.(ldmatrix|stmatrix)\.sync\.aligned\.m8n8\.x([124])\.")
@@ -65,8 +65,10 @@ class Effects:
         }
         self.parameters = kernel.parameters
         self.users: dict[str, list[Instruction]] = {}
-        for block in kernel.blocks.values():
+        self.places: dict[int, str] = {}
+        for label, block in kernel.blocks.items():
             for line in block:
+                self.places[line.line] = label
                 for operand in line.operands:
                     self.users.setdefault(operand.name, []).append(line)
         self.lines: dict[int, Effect] = {}
@@ -135,10 +137,7 @@ class Effects:
 
     def _find_other_call(self, line: Instruction) -> Effect:
         name = line.callee
-        attributes = self.program.attributes.get(name, "")
-        groups = re.findall(r"#\d+", attributes)
-        said = " ".join(self.program.attributes.get(group, "") for group in groups)
-        if _HARMLESS.match(name) or "memory(none)" in said:
+        if _HARMLESS.match(name) or "memory(none)" in self._attributes_of(name):
             return None
         if name.startswith(("@llvm.masked.load.", "@llvm.masked.store.", "@llvm.mem")):
             for operand in line.operands:
@@ -166,18 +165,40 @@ class Effects:
         wanted = self._find_wanted(line) if line.op == "load" else None
         return Access(kind, pointer, size, frozenset(variables), warp, same, wanted)
 
+    def _find_choice(
+        self, load: Instruction, value: Instruction, select: Instruction
+    ) -> tuple[Operand, bool] | None:
+        """The condition of a selection, if it is known where the value is loaded."""
+        condition, chosen, other = select.operands
+        made = self.definitions.get(condition.name)
+        here = self.places[load.line]
+        if condition.kind != "register" or chosen.name == other.name or made is None:
+            return None
+        is_known = self.places[made.line] != here or made.line < load.line
+        if self.places[select.line] != here or not is_known:
+            return None
+        return (condition, chosen.name == value.name)
+
+    def _is_computation(self, line: Instruction) -> bool:
+        """Whether a call makes something of its operands, and of nothing that other lanes have."""
+        name = line.callee
+        if line.op != "call" or name == "asm" or re.match(r"@llvm\.nvvm\.(shfl|vote|match|redux)", name):
+            return False
+        return "memory(none)" in self._attributes_of(name)
+
+    def _attributes_of(self, name: str) -> str:
+        declared = self.program.attributes.get(name, "")
+        groups = re.findall(r"#\d+", declared)
+        return " ".join(self.program.attributes.get(group, "") for group in groups)
+
     def _find_wanted(self, line: Instruction) -> tuple[Operand, bool] | None:
         """The condition of a selection that drops all that a load makes, where there is one."""
         value = line
-        while len(users := self.users.get(value.name, [])) == 1:
-            user = users[0]
+        while len(users := {user.line: user for user in self.users.get(value.name, [])}) == 1:
+            user = next(iter(users.values()))
             if user.op == "select":
-                condition, chosen, other = user.operands
-                if condition.kind != "register" or chosen.name == other.name:
-                    return None
-                return (condition, chosen.name == value.name) if value.name in (
-                    chosen.name, other.name) else None  # fmt: skip
-            if user.op not in _COMPUTATIONS:
+                return self._find_choice(line, value, user)
+            if user.op not in _COMPUTATIONS and not self._is_computation(user):
                 return None
             value = user
         return None

@@ -42,7 +42,9 @@ STATES = 130
 CASES = 65
 """The most cases of a value that are followed each by itself."""
 
-Copies = tuple[Event, ...]
+Pending = tuple[Event, Array]
+"""A copy on its way, and for each of its threads how many groups were closed since it began."""
+MOST_GROUPS = 64
 Check = Callable[[int, Value, Array | None, Environment], None]
 """Compares the address of a line, and the threads that go there, with what is said of it."""
 
@@ -80,8 +82,7 @@ class State:
     label: str
     step: int
     environment: Environment
-    open: Copies = ()
-    groups: tuple[Copies, ...] = ()
+    copies: tuple[Pending, ...] = ()
 
 
 @dataclass(slots=True)
@@ -90,9 +91,8 @@ class Path:
 
     environment: Environment
     frames: list[Frame]
-    open: Copies
-    groups: tuple[Copies, ...]
-    events: list[Event | Copies | Array] = field(default_factory=list)
+    copies: tuple[Pending, ...]
+    events: list[Event | tuple[Event, ...] | Array] = field(default_factory=list)
     vague: list[tuple[int, Access]] = field(default_factory=list)
     seen: set[bytes] = field(default_factory=set)
 
@@ -105,6 +105,11 @@ def freeze(values: Environment, names: set[str]) -> bytes:
         frozen = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
         parts.append(name.encode() + b"=" + frozen)
     return b";".join(parts)
+
+
+def freeze_copies(copies: tuple[Pending, ...]) -> bytes:
+    """Copies that are on their way as something that can be compared."""
+    return b"/".join(copy.key + ages.tobytes() for copy, ages in copies)
 
 
 class Machine:
@@ -127,6 +132,7 @@ class Machine:
         self.assumed = assumed or {}
         self.cases = cases
         self.wanted_cases: set[str] = set()
+        self.few: set[str] = set()
         self.bases: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         self.size = 0
@@ -160,9 +166,8 @@ class Machine:
                 variety.add(freeze(state.environment, {name}))
             if len(variety) > STATES:
                 state.environment[name] = merge_unknown(state.environment[name])
-        copies = [b"|".join(copy.key for copy in group) for group in (state.open, *state.groups)]
         key = freeze(state.environment, set(state.environment))
-        whole = b"/".join([str(state.line).encode(), key, *copies])
+        whole = b"%d/" % state.line + key + freeze_copies(state.copies)
         is_new = whole not in self.visited
         self.visited.add(whole)
         return is_new
@@ -180,7 +185,7 @@ class Interval:
         """Go on to the next barriers; returns what begins there."""
         start = self.start
         frame = Frame(start.label, start.step, None, EXIT)
-        paths = [Path(dict(start.environment), [frame], start.open, start.groups)]
+        paths = [Path(dict(start.environment), [frame], start.copies)]
         while paths:
             paths += self._follow(paths.pop())
         return self.next
@@ -224,7 +229,7 @@ class Interval:
             name: path.environment[name] for name in live if name in path.environment
         }
         self.next.append(
-            State(line.line, frame.label, number + 1, environment, path.open, path.groups)
+            State(line.line, frame.label, number + 1, environment, path.copies)
         )
 
     # One instruction.
@@ -241,35 +246,28 @@ class Interval:
             value = self.machine.values.instruction(line, path.environment)
             if line.name in self.machine.assumed and isinstance(value, Unknown):
                 value = value.at_least(self.machine.assumed[line.name])
-            self._set(path.environment, line.name, value, frame.threads)
+            self._define(path, line.name, value, frame.threads)
+            if isinstance(value, Unknown) and line.type.bits > 1 and value.has_few(CASES):
+                self.machine.few.add(line.name)
 
     def _cases(self, path: Path, line: Instruction, number: int) -> list[Path]:
         """Follow each value that an instruction may have by itself."""
         value = path.environment[line.name]
-        if not isinstance(value, Unknown) or value.varied or len(path.frames) > 1:
+        if not isinstance(value, Unknown) or not value.has_few(CASES) or len(path.frames) > 1:
             return []
-        if path.frames[0].threads is not None or value.high - value.low >= CASES:
+        if path.frames[0].threads is not None:
             return []
         label = path.frames[0].label
         return [
             Path({**path.environment, line.name: each % (1 << line.type.bits)},
-                 [Frame(label, number + 1, None, EXIT)], path.open, path.groups,
-                 list(path.events), list(path.vague), set(path.seen))
+                 [Frame(label, number + 1, None, EXIT)], path.copies, list(path.events), list(path.vague), set(path.seen))
             for each in range(value.low, value.high + 1)
         ]  # fmt: skip
 
-    def _want_cases(self, path: Path, names: set[str]) -> None:
+    def _want_cases(self, names: set[str]) -> None:
         """Ask for the cases of what values are made of: of the first ones, others follow."""
-        definitions = self.machine.effects.definitions
         sources = {name: self._sources(name) for name in names}
-        few = {
-            name
-            for name in set().union(names, *sources.values()) & definitions.keys()
-            if isinstance(value := path.environment.get(name), Unknown)
-            and not value.varied
-            and value.high - value.low < CASES
-            and definitions[name].type.bits > 1
-        }
+        few = self.machine.few & names.union(*sources.values())
         self.machine.wanted_cases |= {
             name for name in few if not (self._sources(name) - {name}) & few
         }
@@ -284,6 +282,13 @@ class Interval:
             found |= new
             rest += new
         return found
+
+    def _define(self, path: Path, name: str, value: Value, threads: Array | None) -> None:
+        self._set(path.environment, name, value, threads)
+        for frame in path.frames:
+            # What was known of an earlier value is not restored.
+            frame.saved.pop(name, None)
+            frame.refined.pop(name, None)
 
     def _set(
         self, environment: Environment, name: str, value: Value, threads: Array | None
@@ -304,7 +309,7 @@ class Interval:
         self.machine.check(line.line, value, frame.threads, path.environment)
         self.machine.intervals.setdefault(line.line, set()).add(self.start.line)
         if isinstance(value, Unknown):
-            self._want_cases(path, registers([access.pointer]))
+            self._want_cases(registers([access.pointer]))
             if access.kind == "copy":
                 raise NotUnderstood(f"line {line.line}: a copy to a place that is not known")
             path.vague.append((line.line, access))
@@ -315,7 +320,7 @@ class Interval:
             base = self.machine.bases[name]
             inside |= (at >= base) & (at + access.size <= base + self.machine.sizes[name])
         if not inside.all():
-            self._want_cases(path, self.slice.names & path.environment.keys())
+            self._want_cases(self.slice.names)
             place = int(at[~inside][0])
             raise Refuted(f"line {line.line}: byte {place} is not in {sorted(access.variables)}")
         threads = self.machine.everybody if frame.threads is None else frame.threads
@@ -325,7 +330,7 @@ class Interval:
         event = Event(line.line, access, at, threads)
         path.events.append(event)
         if access.kind == "copy":
-            path.open = (*path.open, event)
+            path.copies = (*path.copies, (event, np.zeros(len(at), np.int64)))
 
     def _wants(self, path: Path, access: Access) -> Array:
         """Which threads may use what they read."""
@@ -344,17 +349,26 @@ class Interval:
                 everybody = self.machine.everybody
                 path.events.append(everybody if frame.threads is None else frame.threads)
             return
-        if len(path.frames) > 1 or frame.threads is not None:
-            raise NotUnderstood(f"line {line.line}: copies that some threads wait for")
-        if order.kind == "commit":
-            path.groups = (*path.groups, path.open)
-            path.open = ()
-        else:
-            kept = len(path.groups) - order.pending
-            done = path.groups[: max(kept, 0)]
-            path.groups = path.groups[max(kept, 0) :]
-            path.events.append(tuple(copy for group in done for copy in group))
-        path.groups = path.groups if any(path.groups) else ()
+        if not is_sure:
+            raise NotUnderstood(f"line {line.line}: copies that some threads may wait for")
+        here = np.ones(self.machine.threads, bool)
+        if frame.threads is not None:
+            here[:] = False
+            here[frame.threads] = True
+        kept: list[Pending] = []
+        done: list[Event] = []
+        for copy, ages in path.copies:
+            if order.kind == "commit":
+                kept.append((copy, np.minimum(ages + here[copy.threads], MOST_GROUPS)))
+                continue
+            is_done = (ages > order.pending) & here[copy.threads]
+            if is_done.any():
+                done.append(copy.of(is_done))
+            if not is_done.all():
+                kept.append((copy.of(~is_done), ages[~is_done]))
+        path.copies = tuple(kept)
+        if done:
+            path.events.append(tuple(done))
 
     # From block to block.
 
@@ -397,17 +411,17 @@ class Interval:
             self._split(path, frame, ways, condition)
             return []
         if condition.varied or len(path.frames) > 1 or frame.threads is not None:
+            self._want_cases(registers(last.operands))
             raise Refuted(f"line {last.line}: a barrier or a wait behind a condition that threads "
                           "may not agree on")  # fmt: skip
         forks = []
         for way in last.labels:
-            fork = Path(dict(path.environment), [Frame(label, 0, None, EXIT)], path.open,
-                        path.groups, list(path.events), list(path.vague), set(path.seen))  # fmt: skip
+            fork = Path(dict(path.environment), [Frame(label, 0, None, EXIT)], path.copies, list(path.events), list(path.vague), set(path.seen))  # fmt: skip
             fork.environment.update(self._refine(path, last, way))
             self._go(fork, fork.frames[0], way)
             if fork.frames:
                 live = self.slice.live_at(way, 0) | self._phis(way)
-                key = way.encode() + freeze(fork.environment, live)
+                key = way.encode() + freeze(fork.environment, live) + freeze_copies(fork.copies)
                 if key in fork.seen:
                     continue  # round a loop without a barrier, and nothing new
                 fork.seen.add(key)
@@ -426,7 +440,7 @@ class Interval:
         meet = self.graph.meets.get(label, EXIT)
         region = self.slice.regions[label]
         if frame.stop == meet and label in region and len(path.frames) > 1:
-            path.frames.pop()
+            self._leave(path, frame)
             waiting = self._waiting(path, meet)
         else:
             waiting = frame
@@ -458,6 +472,7 @@ class Interval:
         waiting.before = {name: path.environment[name] for name in phis}
         threads = b"" if side.threads is None else side.threads.tobytes()
         key = way.encode() + threads + freeze(path.environment, self.slice.live[way] | phis)
+        key += freeze_copies(path.copies)
         if key in waiting.seen:
             self._leave(path, side)
         waiting.seen.add(key)
@@ -492,7 +507,7 @@ class Interval:
         values = self._edge(path.environment, frame.label, target)
         if target != frame.stop:
             for name, value in values.items():
-                self._set(path.environment, name, value, frame.threads)
+                self._define(path, name, value, frame.threads)
             frame.label, frame.step = target, 0
             return
         self._leave(path, frame)
@@ -570,7 +585,7 @@ class Interval:
     def _judge(self, path: Path) -> None:
         """Look for races among what happened since the barrier."""
         start = self.start
-        copies = [*start.open, *(copy for group in start.groups for copy in group)]
+        copies = [copy for copy, _ in start.copies]
         for copy in copies:
             self.machine.intervals.setdefault(copy.line, set()).add(start.line)
         events = [event for event in path.events if isinstance(event, Event)]

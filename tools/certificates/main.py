@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"  assumed: {text}")
         for line in sorted(kernel.unknown):
             print(f"  line {line}: its address is not known, so that its formula was not compared")
+        for line in sorted(kernel.unreached):
+            print(f"  line {line}: no thread comes there")
     print(f"HOLDS ({time.perf_counter() - start:.1f} s)")
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from certificates.effects import Access, Effects
+from certificates.effects import Access, Effects, Order
 from certificates.graph import EXIT, Graph
 from certificates.ir import Instruction, Operand
 
@@ -31,7 +31,7 @@ class Slice:
     """The part of a kernel that has to be followed.
 
     ``names``: values; ``branches``: blocks at whose end it matters which way is taken; ``crossed``:
-    those of them between which and where the ways meet a barrier stands; ``steps``: of each block
+    those of them between which and where the ways meet there is a barrier, or a wait for copies; ``steps``: of each block
     the instructions that are followed; ``live``: of each block the values that are used in it or
     behind it. ``forgotten``: branches around barriers that count rounds which nothing else counts; if
     `forgets`, how many these are is not followed. ``named``: values that the formula of a line
@@ -94,9 +94,13 @@ class Slice:
         meets = self.graph.meets.get(label, EXIT)
         phis = [line for line in blocks.get(meets, ()) if line.op == "phi"]
         lines = [line for block in region for line in blocks[block]]
-        if any(self.effects.is_barrier(line) for line in lines):
+        if any(self._orders_block(line) for line in lines):
             self.crossed.add(label)
         return any(map(self._is_followed, lines)) or any(line.name in self.names for line in phis)
+
+    def _orders_block(self, line: Instruction) -> bool:
+        effect = self.effects.of(line)
+        return isinstance(effect, Order) and effect.kind != "warp"
 
     def _only_counts(self, label: str) -> bool:
         """Whether a branch goes by counters of rounds that all threads make together."""

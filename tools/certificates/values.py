@@ -40,6 +40,10 @@ class Unknown:
         """The same, where it is known to be no less."""
         return Unknown(varied=self.varied, low=max(self.low, low), high=max(self.high, low))
 
+    def has_few(self, most: int) -> bool:
+        """Whether all threads have the same one of so many values at most."""
+        return not self.varied and self.high - self.low < most
+
     def __repr__(self) -> str:
         return f"{'DIVERGENT' if self.varied else 'UNIFORM'} {self.low} {self.high}"
 

@@ -40,15 +40,16 @@ NAMES = (
 """Programs whose kernels use workgroup memory."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Subject:
-    """A program with its certificate, and what it computes."""
+    """A program with its certificate, and what it computes, once somebody has asked."""
 
     name: str
     module: pipeline.Module
     document: dict[str, Any]
     text: str
     arguments: tuple[Any, ...]
+    results: list[Any] | None = None
 
     @classmethod
     def of(cls, program: Program, chip: str, seed: int) -> Subject:
@@ -96,7 +97,7 @@ def find_race(document: dict[str, Any], text: str) -> str:
 
 def observe(subject: Subject, text: str) -> str:
     """What the emulator says of LLVM IR: as before, other numbers, a race, or another finding."""
-    before = subject.run(subject.text)
+    before = subject.results = subject.results or subject.run(subject.text)
     try:
         after = subject.run(text)
     except subprocess.CalledProcessError:

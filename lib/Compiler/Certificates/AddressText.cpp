@@ -33,6 +33,12 @@ static void addScaled(TermSums &to, const TermSums &sums, uint64_t factor) {
       to.erase(term);
 }
 
+/// True if `sums` is a term as it is.
+static bool isOneTerm(const TermSums &sums) {
+  return sums.size() == 1 && !sums.begin()->first.empty() &&
+         sums.begin()->second == 1;
+}
+
 static std::optional<uint64_t> getConstant(const TermSums &sums) {
   if (sums.empty())
     return 0;
@@ -96,9 +102,13 @@ std::string AddressWriter::name(const llvm::Value *value) {
 std::string AddressWriter::print(const TermSums &sums) {
   std::string text;
   // Variables come first, and the constant last.
-  for (const auto &[term, count] : sums) {
-    if (term.empty())
-      continue;
+  llvm::SmallVector<std::pair<llvm::StringRef, uint64_t>> terms;
+  for (const auto &[term, count] : sums)
+    if (!term.empty())
+      terms.emplace_back(term, count);
+  llvm::stable_partition(
+      terms, [](const auto &term) { return term.first.starts_with("@"); });
+  for (auto [term, count] : terms) {
     auto number = int64_t(count);
     text += text.empty() ? "" : number < 0 ? " - " : " + ";
     if (text.empty() && number < 0)
@@ -106,7 +116,7 @@ std::string AddressWriter::print(const TermSums &sums) {
     uint64_t size = number < 0 ? -count : count;
     if (size != 1)
       text += std::to_string(size) + " * ";
-    text += term;
+    text += term.str();
   }
   auto constant = sums.find("");
   if (constant == sums.end())
@@ -116,6 +126,13 @@ std::string AddressWriter::print(const TermSums &sums) {
     return std::to_string(number);
   uint64_t size = number < 0 ? -constant->second : constant->second;
   return text + (number < 0 ? " - " : " + ") + std::to_string(size);
+}
+
+/// The text of `sums`, in parentheses unless it is one name or number.
+std::string AddressWriter::enclose(const TermSums &sums) {
+  std::string text = print(sums);
+  return llvm::StringRef(text).contains(' ') && !isOneTerm(sums) ? "(" + text + ")"
+                                                            : text;
 }
 
 TermSums AddressWriter::expandPointer(const llvm::Value *value,
@@ -175,8 +192,8 @@ bool AddressWriter::expandOperation(const llvm::Value *value, unsigned depth,
               opcode == llvm::Instruction::Shl ? uint64_t(1) << *factor
                                                : *factor);
   } else {
-    std::string term = "((" + print(first) + ") " + getSign(opcode).str() +
-                       " (" + print(second) + "))";
+    std::string term = "(" + enclose(first) + " " + getSign(opcode).str() +
+                       " " + enclose(second) + ")";
     sums = {{std::move(term), 1}};
   }
   return sums.size() <= kMaxTerms;

@@ -40,6 +40,7 @@ private:
                        TermSums &sums);
   TermSums expandPointer(const llvm::Value *value, unsigned depth);
   std::string print(const TermSums &sums);
+  std::string enclose(const TermSums &sums);
   std::string name(const llvm::Value *value);
 
   const llvm::DataLayout &layout;

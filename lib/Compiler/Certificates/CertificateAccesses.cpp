@@ -34,7 +34,10 @@ std::optional<OrderFact> getOrder(const llvm::Instruction &instruction) {
   using Kind = OrderFact::Kind;
   if (name == "llvm.nvvm.barrier.cta.sync.aligned.all")
     return OrderFact{Kind::Barrier};
-  if (name == "llvm.nvvm.bar.warp.sync")
+  bool isOfWholeWarp = name == "llvm.nvvm.bar.warp.sync" &&
+                       llvm::isa<llvm::ConstantInt>(instruction.getOperand(0)) &&
+                       uint32_t(getArgument(instruction, 0)) == ~uint32_t(0);
+  if (isOfWholeWarp)
     return OrderFact{Kind::Warp};
   if (name == "llvm.nvvm.cp.async.commit.group")
     return OrderFact{Kind::Commit};
