@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from certificates.cells import Refuted
 from certificates.effects import Access, Effects, Order
-from certificates.formulas import Formula
-from certificates.graph import EXIT, START, Graph, find_intervals
+from certificates.formulas import Formula, Writer
+from certificates.graph import START, Graph, find_intervals
 from certificates.ir import Function, Instruction, NotUnderstood, Program, read
 from certificates.machine import Machine
 from certificates.slices import registers
@@ -25,6 +25,7 @@ FORMAT, VERSION = "pipeline-certificate", 1
 MOST_THREADS = 1024
 MOST_VISITS = 100
 """How often an address is compared with its formula; races are looked for each time."""
+_ENDS = frozenset("br switch ret unreachable".split())
 _LAUNCH_ARITHMETIC = frozenset(
     "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze select icmp".split()
 )
@@ -136,7 +137,6 @@ class Comparison:
         lines = [line for block in self.kernel.blocks.values() for line in block]
         self._check_orders(lines, effects)
         self._check_accesses(lines, effects)
-        self._check_control(graph, effects)
         self._check_assumptions(effects)
         self._find_intervals(lines, graph, effects)
         self._check_groups(effects)
@@ -166,30 +166,29 @@ class Comparison:
             for access in self.claims["accesses"]
         ]
         expect(said, found, f"kernel {self.kernel.name}: accesses")
+        writer = Writer(effects.definitions)
+        for access in self.claims["accesses"]:
+            effect = effects.lines[access["line"]]
+            assert isinstance(effect, Access)
+            what = f"line {access['line']}: its address"
+            expect(access["address"], writer.write(effect.pointer), what)
+        self._check_control(lines, effects, writer.named)
 
-    def _check_control(self, graph: Graph, effects: Effects) -> None:
+    def _check_control(
+        self, lines: Sequence[Instruction], effects: Effects, named: Iterable[str]
+    ) -> None:
         """Compare the instructions that decide how often loops go round, and who goes where."""
-        rank = {label: number for number, label in enumerate(graph.order)}
+        rest = [line for line in lines if line.op in _ENDS]
+        rest += [effects.definitions[name] for name in named if name in effects.definitions]
         found: dict[int, str] = {}
-
-        def add(line: Instruction | None) -> None:
-            if line is not None:
-                found[line.line] = line.text.split(", !")[0].strip()
-
-        for label in graph.order:
-            if label == EXIT:
+        while rest:
+            line = rest.pop()
+            if line.line in found:
                 continue
-            lines = graph.function.blocks[label]
-            add(lines[-1])
-            if lines[-1].op == "br" and lines[-1].operands:
-                add(effects.definitions.get(lines[-1].operands[0].name))
-            for line in lines:
-                if line.op != "phi" or line.type.kind != "int":
-                    continue
-                for operand, source in zip(line.operands, line.labels, strict=True):
-                    if rank.get(source, -1) >= rank[label]:
-                        add(line)
-                        add(effects.definitions.get(operand.name))
+            found[line.line] = line.text.split(", !")[0].strip()
+            if line.op not in ("call", "load"):
+                names = registers(line.operands) & effects.definitions.keys()
+                rest += [effects.definitions[name] for name in names]
         control = [{"line": number, "text": text} for number, text in sorted(found.items())]
         expect(self.claims["control"], control, f"kernel {self.kernel.name}: control")
 

@@ -81,7 +81,7 @@ class Operand:
 class Instruction:
     """A line of a function.
 
-    ``operands`` of a `phi` stand for the predecessors in ``labels``; of a `switch`, the value and
+    ``words``: what it says of overflow, as `nuw`. ``operands`` of a `phi` stand for the predecessors in ``labels``; of a `switch`, the value and
     the cases. ``callee`` is a function's name, or `asm`. ``base`` is the type that a
     `getelementptr` counts in.
     """
@@ -94,6 +94,7 @@ class Instruction:
     operands: tuple[Operand, ...] = ()
     labels: tuple[str, ...] = ()
     flag: str = ""
+    words: frozenset[str] = frozenset()
     callee: str = ""
     base: Type | None = None
 
@@ -143,6 +144,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = _TOKEN.findall(text)
         self.at = 0
+        self.words: set[str] = set()
 
     def peek(self, ahead: int = 0) -> str:
         at = self.at + ahead
@@ -169,7 +171,7 @@ class _Reader:
         """Leave out flags and attributes of values."""
         while True:
             if self.peek() in _WORDS:
-                self.at += 1
+                self.words.add(self.take())
             elif self.peek() in ("align", "addrspace") and self.peek(1).isdigit():
                 self.at += 2
             elif self.peek() in ("range", "captures", "dereferenceable", "align", "nofpclass",
@@ -318,6 +320,7 @@ def _read_pointer(line: Instruction, read: _Reader) -> None:
 
 def _read_arithmetic(line: Instruction, read: _Reader) -> None:
     read.skip_words()
+    line.words = frozenset(read.words)
     if line.op == "icmp":
         line.flag = read.take()
     first = read.operand()
@@ -430,12 +433,14 @@ def _read_body(function: Function, lines: list[str], start: int) -> int:
         if match := _LABEL.match(text):
             label = "%" + match[1]
         elif text.strip() and not text.lstrip().startswith(";"):
+            first = number - 1
             if text.strip().endswith("["):  # a switch goes over several lines
                 while not lines[number - 2].strip().startswith("]"):
                     text += " " + lines[number - 1].strip()
                     number += 1
             try:
-                line = _read_instruction(number - 1, text)
+                line = _read_instruction(first, text)
+                line.text = lines[first - 1].strip()
             except (NotUnderstood, ValueError) as error:
                 raise NotUnderstood(f"line {number - 1}: {error}: {text.strip()[:120]}") from error
             function.blocks.setdefault(label, []).append(line)

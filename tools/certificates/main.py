@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for text in kernel.assumed:
             print(f"  assumed: {text}")
         for line in sorted(kernel.unknown):
-            print(f"  line {line}: its address is not known, so that its formula was not compared")
+            print(f"  line {line}: its address is not known; it counts as any byte of the variable")
         for line in sorted(kernel.unreached):
             print(f"  line {line}: no thread comes there")
     print(f"HOLDS ({time.perf_counter() - start:.1f} s)")

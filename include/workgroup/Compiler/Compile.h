@@ -140,8 +140,8 @@ struct CompileResult {
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;
-  /// If it was asked for, the certificate of the text of stage LLVM, a document:
-  /// docs/certificates.md.
+  /// If it was asked for, the certificate of the text of stage LLVM, a
+  /// document: docs/certificates.md.
   std::string certificate;
   /// The chip that was compiled for.
   std::string chip;

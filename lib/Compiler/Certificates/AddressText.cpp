@@ -18,6 +18,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
+#include <algorithm>
 
 namespace mlir::workgroup {
 
@@ -93,6 +94,7 @@ static llvm::StringRef getSign(unsigned opcode) {
 std::string AddressWriter::name(const llvm::Value *value) {
   if (llvm::StringRef id = getIdName(value); !id.empty())
     return id.str();
+  named.insert(value);
   std::string text;
   llvm::raw_string_ostream stream(text);
   value->printAsOperand(stream, /*PrintType=*/false);
@@ -106,8 +108,9 @@ std::string AddressWriter::print(const TermSums &sums) {
   for (const auto &[term, count] : sums)
     if (!term.empty())
       terms.emplace_back(term, count);
-  llvm::stable_partition(
-      terms, [](const auto &term) { return term.first.starts_with("@"); });
+  std::stable_partition(terms.begin(), terms.end(), [](const auto &term) {
+    return term.first.starts_with("@");
+  });
   for (auto [term, count] : terms) {
     auto number = int64_t(count);
     text += text.empty() ? "" : number < 0 ? " - " : " + ";
@@ -131,8 +134,9 @@ std::string AddressWriter::print(const TermSums &sums) {
 /// The text of `sums`, in parentheses unless it is one name or number.
 std::string AddressWriter::enclose(const TermSums &sums) {
   std::string text = print(sums);
-  return llvm::StringRef(text).contains(' ') && !isOneTerm(sums) ? "(" + text + ")"
-                                                            : text;
+  return llvm::StringRef(text).contains(' ') && !isOneTerm(sums)
+             ? "(" + text + ")"
+             : text;
 }
 
 TermSums AddressWriter::expandPointer(const llvm::Value *value,

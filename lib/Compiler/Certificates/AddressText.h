@@ -14,6 +14,7 @@
 #ifndef WORKGROUP_LIB_COMPILER_CERTIFICATES_ADDRESSTEXT_H
 #define WORKGROUP_LIB_COMPILER_CERTIFICATES_ADDRESSTEXT_H
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Value.h"
 #include <map>
@@ -34,6 +35,9 @@ public:
     return print(expand(value, 0));
   }
 
+  /// The values that stand for themselves in what was written.
+  const llvm::SetVector<const llvm::Value *> &getNamed() const { return named; }
+
 private:
   TermSums expand(const llvm::Value *value, unsigned depth);
   bool expandOperation(const llvm::Value *value, unsigned depth,
@@ -44,6 +48,7 @@ private:
   std::string name(const llvm::Value *value);
 
   const llvm::DataLayout &layout;
+  llvm::SetVector<const llvm::Value *> named;
 };
 
 } // namespace mlir::workgroup

@@ -14,10 +14,8 @@
 #include "Certificate.h"
 #include "AddressText.h"
 #include "KernelFacts.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/AssemblyAnnotationWriter.h"
-#include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/FormattedStream.h"
 #include "llvm/Support/JSON.h"
@@ -70,10 +68,11 @@ public:
 private:
   void writeBlock(const llvm::Function &kernel);
   void writeProof(const llvm::Function &kernel);
-  void writeControl(const llvm::Function &kernel);
+  void writeControl(const llvm::Function &kernel,
+                    const llvm::SetVector<const llvm::Value *> &named);
   void writeAssumptions(const llvm::Function &kernel);
   void writeOrders(const KernelFacts &facts);
-  void writeAccesses(const KernelFacts &facts);
+  void writeAccesses(const KernelFacts &facts, AddressWriter &addresses);
   void writeGroups(const std::vector<AccessGroup> &groups);
   void writePairs(const std::vector<AccessGroup> &groups);
   void writeLines(llvm::StringRef name, const std::set<unsigned> &numbers);
@@ -137,7 +136,8 @@ void CertificateWriter::writeLines(llvm::StringRef name,
   });
 }
 
-/// Writes the sizes of blocks that the kernel is compiled for, if it is for any.
+/// Writes the sizes of blocks that the kernel is compiled for, if it is for
+/// any.
 void CertificateWriter::writeBlock(const llvm::Function &kernel) {
   std::string sizes;
   for (llvm::StringRef name : {"nvvm.reqntid", "nvvm.maxntid"})
@@ -189,33 +189,26 @@ void CertificateWriter::writeText(const llvm::Instruction &instruction) {
   });
 }
 
-/// Writes the instructions that decide how often loops go round, and who goes
-/// which way.
-void CertificateWriter::writeControl(const llvm::Function &kernel) {
-  llvm::ReversePostOrderTraversal<const llvm::Function *> order(&kernel);
-  llvm::DenseMap<const llvm::BasicBlock *, unsigned> numbers;
-  for (const llvm::BasicBlock *block : order)
-    numbers.try_emplace(block, numbers.size());
-  std::map<unsigned, const llvm::Instruction *> found;
-  auto add = [&](const llvm::Value *value) {
-    if (auto *instruction = llvm::dyn_cast<llvm::Instruction>(value))
-      found.try_emplace(lines.lookup(instruction), instruction);
-  };
-  for (const llvm::BasicBlock *block : order) {
-    add(block->getTerminator());
-    if (auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-        branch && branch->isConditional())
-      add(branch->getCondition());
-    for (const llvm::PHINode &phi : block->phis())
-      for (const llvm::BasicBlock *source : phi.blocks())
-        if (phi.getType()->isIntegerTy() &&
-            numbers.lookup(source) >= numbers.lookup(block)) {
-          add(&phi);
-          add(phi.getIncomingValueForBlock(source));
-        }
+/// Writes the instructions that decide how often loops go round, who goes which
+/// way, and what formulas are made of.
+void CertificateWriter::writeControl(
+    const llvm::Function &kernel,
+    const llvm::SetVector<const llvm::Value *> &named) {
+  llvm::SetVector<const llvm::Value *> found(named.begin(), named.end());
+  for (const llvm::BasicBlock &block : kernel)
+    found.insert(block.getTerminator());
+  std::map<unsigned, const llvm::Instruction *> deciding;
+  for (unsigned next = 0; next < found.size(); ++next) {
+    auto *instruction = llvm::dyn_cast<llvm::Instruction>(found[next]);
+    if (!instruction)
+      continue;
+    deciding.try_emplace(lines.lookup(instruction), instruction);
+    if (!llvm::isa<llvm::CallInst, llvm::LoadInst, llvm::ReturnInst>(
+            instruction))
+      found.insert(instruction->op_begin(), instruction->op_end());
   }
   json.attributeArray("control", [&] {
-    for (const auto &[line, instruction] : found)
+    for (const auto &[line, instruction] : deciding)
       writeText(*instruction);
   });
 }
@@ -243,8 +236,8 @@ void CertificateWriter::writeOrders(const KernelFacts &facts) {
   });
 }
 
-void CertificateWriter::writeAccesses(const KernelFacts &facts) {
-  AddressWriter addresses(module.getDataLayout());
+void CertificateWriter::writeAccesses(const KernelFacts &facts,
+                                      AddressWriter &addresses) {
   json.attributeArray("accesses", [&] {
     for (const AccessFact &access : facts.accesses)
       json.object([&] {
@@ -314,11 +307,12 @@ void CertificateWriter::write(const llvm::Function &kernel) {
   KernelFacts facts = collectFacts(kernel, lines);
   findIntervals(kernel, lines, facts);
   std::vector<AccessGroup> groups = formGroups(facts);
+  AddressWriter addresses(module.getDataLayout());
   json.object([&] {
-    writeAccesses(facts);
+    writeAccesses(facts, addresses);
     writeAssumptions(kernel);
     writeBlock(kernel);
-    writeControl(kernel);
+    writeControl(kernel, addresses.getNamed());
     writeGroups(groups);
     json.attribute("name", kernel.getName());
     writeOrders(facts);
@@ -349,10 +343,9 @@ std::string writeCertificate(const llvm::Module &module, llvm::StringRef text,
           writer.write(function);
     });
     writer.writeMemory();
-    json.attribute("sha256",
-                   llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(
-                                   text)),
-                               /*LowerCase=*/true));
+    json.attribute("sha256", llvm::toHex(llvm::SHA256::hash(
+                                             llvm::arrayRefFromStringRef(text)),
+                                         /*LowerCase=*/true));
     json.attribute("version", kCertificateVersion);
   });
   stream << "\n";

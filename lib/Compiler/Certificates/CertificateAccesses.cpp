@@ -24,8 +24,7 @@ static llvm::StringRef getIntrinsicName(const llvm::Instruction &instruction) {
 }
 
 static uint64_t getArgument(const llvm::Instruction &call, unsigned number) {
-  auto *constant =
-      llvm::dyn_cast<llvm::ConstantInt>(call.getOperand(number));
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(call.getOperand(number));
   return constant ? constant->getZExtValue() : 0;
 }
 
@@ -34,9 +33,10 @@ std::optional<OrderFact> getOrder(const llvm::Instruction &instruction) {
   using Kind = OrderFact::Kind;
   if (name == "llvm.nvvm.barrier.cta.sync.aligned.all")
     return OrderFact{Kind::Barrier};
-  bool isOfWholeWarp = name == "llvm.nvvm.bar.warp.sync" &&
-                       llvm::isa<llvm::ConstantInt>(instruction.getOperand(0)) &&
-                       uint32_t(getArgument(instruction, 0)) == ~uint32_t(0);
+  bool isOfWholeWarp =
+      name == "llvm.nvvm.bar.warp.sync" &&
+      llvm::isa<llvm::ConstantInt>(instruction.getOperand(0)) &&
+      uint32_t(getArgument(instruction, 0)) == ~uint32_t(0);
   if (isOfWholeWarp)
     return OrderFact{Kind::Warp};
   if (name == "llvm.nvvm.cp.async.commit.group")
@@ -107,8 +107,7 @@ static bool readAccess(const llvm::Instruction &instruction,
   } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
     access.kind = AccessFact::Kind::Write;
     access.pointer = store->getPointerOperand();
-    access.bytes =
-        layout.getTypeStoreSize(store->getValueOperand()->getType());
+    access.bytes = layout.getTypeStoreSize(store->getValueOperand()->getType());
   } else if (!readCall(instruction, access)) {
     return false;
   }
@@ -128,10 +127,9 @@ static bool isOfLaunch(const llvm::Value *value, bool &hasId, unsigned depth) {
   if (name.starts_with("llvm.nvvm.read.ptx.sreg.ctaid."))
     return hasId = true;
   bool isChoice = llvm::isa<llvm::MinMaxIntrinsic>(instruction);
-  if (!isChoice &&
-      !llvm::isa<llvm::BinaryOperator, llvm::ZExtInst, llvm::SExtInst,
-                 llvm::TruncInst, llvm::FreezeInst, llvm::SelectInst,
-                 llvm::ICmpInst>(instruction))
+  if (!isChoice && !llvm::isa<llvm::BinaryOperator, llvm::ZExtInst,
+                              llvm::SExtInst, llvm::TruncInst, llvm::FreezeInst,
+                              llvm::SelectInst, llvm::ICmpInst>(instruction))
     return false;
   unsigned numOperands = isChoice ? 2 : instruction->getNumOperands();
   for (unsigned number = 0; number < numOperands; ++number)
@@ -172,9 +170,9 @@ KernelFacts collectFacts(const llvm::Function &kernel,
         facts.accesses.push_back(std::move(access));
       continue;
     }
-    bool isOther = instruction.mayReadOrWriteMemory() &&
-                   !llvm::isa<llvm::AssumeInst, llvm::LifetimeIntrinsic>(
-                       instruction);
+    bool isOther =
+        instruction.mayReadOrWriteMemory() &&
+        !llvm::isa<llvm::AssumeInst, llvm::LifetimeIntrinsic>(instruction);
     llvm::StringRef name = getIntrinsicName(instruction);
     if (isOther && !name.starts_with("llvm.nvvm.shfl.") &&
         !name.starts_with("llvm.masked."))

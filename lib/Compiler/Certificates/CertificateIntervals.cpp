@@ -78,10 +78,11 @@ using CopyState = std::pair<const llvm::BasicBlock *, unsigned>;
 
 /// Follows a copy from `it` to the end of its block, and adds the barriers that
 /// it meets to `barriers`; nothing if it is done before the end.
-static std::optional<unsigned>
-followCopy(llvm::BasicBlock::const_iterator it, const llvm::BasicBlock &block,
-           unsigned numClosed, const InstructionLines &lines,
-           std::set<unsigned> &barriers) {
+static std::optional<unsigned> followCopy(llvm::BasicBlock::const_iterator it,
+                                          const llvm::BasicBlock &block,
+                                          unsigned numClosed,
+                                          const InstructionLines &lines,
+                                          std::set<unsigned> &barriers) {
   for (; it != block.end(); ++it) {
     std::optional<OrderFact> order = getOrder(*it);
     if (!order)
