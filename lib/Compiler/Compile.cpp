@@ -69,7 +69,6 @@ private:
   LogicalResult checkScheduled(ModuleOp given);
   LogicalResult formKernelFunctions(ModuleOp on);
   LogicalResult checkSync();
-  void certifySync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
   LogicalResult lowerToLLVM();
@@ -348,19 +347,6 @@ LogicalResult Compilation::checkSync() {
   return reports.empty() ? checkHasKernel() : success();
 }
 
-/// Keeps the verdicts on the kernels as they are lowered from here.
-void Compilation::certifySync() {
-  std::vector<SyncReport> reports;
-  SyncOptions assumed;
-  assumed.assumeDistinctArguments = areArgumentsDistinct;
-  (void)runQuietly([&] {
-    (void)verifySync(*module, assumed, &reports);
-    return success();
-  });
-  for (const SyncReport &report : reports)
-    result.sync.push_back(describeSync(report));
-}
-
 static int64_t countTensorLoads(ModuleOp module) {
   int64_t count = 0;
   module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
@@ -407,7 +393,10 @@ LogicalResult Compilation::lowerMemory() {
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
   if (options.certifies)
-    certifySync();
+    (void)runQuietly([&] {
+      result.sync = proveKernels(*module, areArgumentsDistinct);
+      return success();
+    });
   serializeLoops(*module, {/*all=*/true}); // what is left on the host
   plan.emplace(*module, requirements);
   return checkHasKernel();
@@ -444,9 +433,7 @@ LogicalResult Compilation::lowerToLLVM() {
              printWithLines(*program.module, addLines(Stage::LLVM)));
   } else if (options.keepTexts || options.certifies ||
              options.lastStage == Stage::LLVM) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    program.module->print(stream, nullptr);
+    std::string text = printModule(*program.module);
     if (options.certifies)
       result.certificate =
           writeCertificate(*program.module, text, result.chip, result.sync);

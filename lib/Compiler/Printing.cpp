@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Printing.h"
+#include "llvm/IR/Module.h"
 
 namespace mlir::workgroup {
 
@@ -14,6 +15,13 @@ std::string printModule(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream);
+  return text;
+}
+
+std::string printModule(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
   return text;
 }
 

@@ -16,9 +16,14 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
+namespace llvm {
+class Module;
+} // namespace llvm
+
 namespace mlir::workgroup {
 
 std::string printModule(ModuleOp module);
+std::string printModule(const llvm::Module &module);
 
 /// The text that `mlir-opt --run-reproducer` replays.
 std::string makeReproducer(ModuleOp module, PassManager &manager);

@@ -23,7 +23,7 @@ class Refuted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An access as it happens: by the threads of ``mask``, in bytes from the beginning of memory."""
+    """An access as it happens: by some threads, in bytes from the beginning of memory."""
 
     line: int
     access: Access
@@ -62,8 +62,9 @@ class Cells:
         self.times = np.zeros(-(-threads // WARP), np.int32)
         for copy in copies:
             cells_of, agents = self._spread(copy)
-            self._check(copy, cells_of, agents, np.int32(0), self.writers, self.write_times)
-            self._write(cells_of, agents, np.int32(OPEN))
+            start = np.zeros(len(agents), np.int32)
+            self._check(copy, cells_of, agents, start, self.writers, self.write_times)
+            self._write(cells_of, agents, start + OPEN)
             self.owners[cells_of] = agents
 
     def _spread(self, event: Event) -> tuple[Array, Array]:
@@ -88,7 +89,7 @@ class Cells:
             return
         self._check(event, cells, agents, now, self.readers, self.read_times)
         is_copy = event.access.kind == "copy"
-        self._write(cells, agents, np.int32(OPEN) if is_copy else now)
+        self._write(cells, agents, np.full_like(now, OPEN) if is_copy else now)
         if len(np.unique(cells)) < len(cells):
             if not event.access.same:
                 raise Refuted(f"line {event.line}: two threads write the same byte")
@@ -107,7 +108,7 @@ class Cells:
             return
         mine, theirs = agents[suspect], other[suspect]
         alike = (theirs >= 0) & (self.warps[theirs] == self.warps[mine])
-        later = times[cells][suspect] < (now[suspect] if now.ndim else now)
+        later = times[cells][suspect] < now[suspect]
         bad = ~(alike & later)
         if bad.any():
             number = int(np.flatnonzero(bad)[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,10 @@ from certificates.cells import Refuted
 from certificates.effects import Access, Effects, Order
 from certificates.formulas import Formula, Writer
 from certificates.graph import START, Graph, find_intervals
-from certificates.ir import Function, Instruction, NotUnderstood, Program, read
+from certificates.interval import follow_all
+from certificates.ir import Function, Instruction, NotUnderstood, Program
 from certificates.machine import Machine
+from certificates.reading import read
 from certificates.slices import registers
 from certificates.values import Array, Environment, Unknown, Value, check_parameters, pick
 
@@ -25,18 +27,19 @@ FORMAT, VERSION = "pipeline-certificate", 1
 MOST_THREADS = 1024
 MOST_VISITS = 100
 """How often an address is compared with its formula; races are looked for each time."""
-_ENDS = frozenset("br switch ret unreachable".split())
+_ENDS = frozenset(["br", "switch", "ret", "unreachable"])
 _LAUNCH_ARITHMETIC = frozenset(
-    "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze select icmp".split()
+    re.findall(r"\w+", "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze")
 )
+_LAUNCH_ARITHMETIC |= {"select", "icmp"}
 
 
 @dataclass(slots=True)
 class Checked:
     """What was checked of a kernel.
 
-    ``unknown``: lines whose address nobody knows beforehand. ``unreached``: lines that no thread comes
-    to. ``assumed``: what was not proved.
+    ``unknown``: lines whose address nobody knows beforehand. ``unreached``: lines that no thread
+    comes to. ``assumed``: what was not proved.
     """
 
     kernel: str
@@ -85,34 +88,52 @@ def find_block(program: Program, kernel: Function) -> list[int]:
 
 def check_kernel(claims: Mapping[str, Any], program: Program, kernel: Function) -> Checked:
     """Check what a certificate says of a kernel, and that its threads do not race."""
+    expect(claims["block"], find_block(program, kernel), f"kernel {kernel.name}: block")
+    formulas = {each["line"]: Formula(each["address"]) for each in claims["accesses"]}
+    comparison = Comparison(claims, formulas, program, kernel)
+
+    def begin(machine: Machine) -> None:
+        comparison.begin(machine)
+        machine.check = comparison.check_address
+
+    named = {line: {*formula.names} for line, formula in formulas.items()}
+    machine = follow(program, kernel, claims["assumptions"], begin, named)
+    return comparison.finish(machine)
+
+
+def check_races(document: Mapping[str, Any], text: str) -> None:
+    """Look for races, whatever a certificate says, but for what it assumes."""
+    program = read(text)
+    for claims in document["kernels"]:
+        follow(program, program.kernels[claims["name"]], claims["assumptions"])
+
+
+def follow(
+    program: Program, kernel: Function, assumptions: Sequence[Mapping[str, Any]],
+    begin: Callable[[Machine], None] = lambda machine: None,
+    named: Mapping[int, set[str]] | None = None,
+) -> Machine:  # fmt: skip
+    """Follow a kernel, in more detail where that is needed; raises Refuted where it races."""
     block = find_block(program, kernel)
-    expect(claims["block"], block, f"kernel {kernel.name}: block")
     if len(block) != 3 or not 1 <= block[0] * block[1] * block[2] <= MOST_THREADS:
         raise NotUnderstood(f"kernel {kernel.name}: it is not known how many threads a block has")
     check_parameters(kernel.name, kernel.parameters)
-    assumed = {each["value"]: 1 for each in claims["assumptions"]}
-    formulas = {each["line"]: Formula(each["address"]) for each in claims["accesses"]}
-    named = {line: {*formula.names} for line, formula in formulas.items()}
+    assumed = {each["value"]: 1 for each in assumptions}
     cases: frozenset[str] = frozenset()
     forgets = True
     while True:
-        comparison = Comparison(claims, formulas, program, kernel)
-        machine = Machine(program, kernel, (block[0], block[1], block[2]),
-                          comparison.check_address, assumed, cases, forgets=forgets,
-                          named=named)  # fmt: skip
-        comparison.begin(machine)
+        machine = Machine(program, kernel, (block[0], block[1], block[2]), assumed=assumed,
+                          cases=cases, forgets=forgets, named=named)  # fmt: skip
+        begin(machine)
         try:
-            machine.run()
+            follow_all(machine)
         except (Refuted, NotUnderstood):
-            # What is followed in more detail is known better.
             if not forgets and machine.wanted_cases <= cases:
                 raise
             cases |= machine.wanted_cases if not forgets else frozenset()
             forgets = False
         else:
-            comparison.finish(machine)
-            comparison.checked.threads = machine.threads
-            return comparison.checked
+            return machine
 
 
 class Comparison:
@@ -126,12 +147,13 @@ class Comparison:
         self.program, self.kernel = program, kernel
         self.fixed: dict[str, Value] = {}
         self.behind: dict[int, set[int]] = {}
-        self.reached: set[int] = set()
         self.visits: dict[int, int] = {}
         self.checked = Checked(kernel.name, 0, len(claims["accesses"]), 0, 0)
 
     def begin(self, machine: Machine) -> None:
         """Compare all that does not depend on what happens."""
+        self.checked = Checked(self.kernel.name, 0, len(self.formulas), 0, 0)
+        self.visits = {}
         effects, graph = machine.effects, machine.graph
         self.fixed = {**machine.values.ids, **machine.values.bases}
         lines = [line for block in self.kernel.blocks.values() for line in block]
@@ -209,8 +231,9 @@ class Comparison:
         while rest:
             each = rest.pop()
             if each.op == "call":
-                has_id |= "sreg.ctaid" in each.callee
-                if not ("sreg.ctaid" in each.callee or re.match(r"@llvm\.[us](min|max)", each.callee)):
+                is_id = "sreg.ctaid" in each.callee
+                has_id |= is_id
+                if not is_id and not re.match(r"@llvm\.[us](min|max)", each.callee):
                     return False
             elif each.op not in _LAUNCH_ARITHMETIC:
                 return False
@@ -219,16 +242,15 @@ class Comparison:
                 rest.append(effects.definitions[name])
         return has_id
 
-    def _find_intervals(
-        self, lines: Sequence[Instruction], graph: Graph, effects: Effects
-    ) -> None:
+    def _find_intervals(self, lines: Sequence[Instruction], graph: Graph, effects: Effects) -> None:
         everywhere = find_intervals(graph, effects.is_barrier, effects.after)
         for line in lines:
             effect = effects.of(line)
             if isinstance(effect, Access):
                 behind = set(everywhere.get(line.line, ()))
                 if effect.kind == "copy":
-                    behind |= find_intervals(graph, effects.is_barrier, effects.after, line)[line.line]
+                    going_on = find_intervals(graph, effects.is_barrier, effects.after, line)
+                    behind |= going_on[line.line]
                 self.behind[line.line] = behind
 
     def _check_groups(self, effects: Effects) -> None:
@@ -263,7 +285,6 @@ class Comparison:
         self, line: int, value: Value, threads: Array | None, environment: Environment
     ) -> None:
         """Compare the address of an access, as it happens, with its formula."""
-        self.reached.add(line)
         self.visits[line] = self.visits.get(line, 0) + 1
         if self.visits[line] > MOST_VISITS:
             return
@@ -278,12 +299,14 @@ class Comparison:
         if differ.any():
             raise Refuted(f"line {line}: its address is not {self.formulas[line].text}")
 
-    def finish(self, machine: Machine) -> None:
+    def finish(self, machine: Machine) -> Checked:
         """Compare what happened with what can happen."""
         for line, intervals in machine.intervals.items():
             if not intervals <= self.behind[line]:
                 raise Refuted(f"line {line} is done behind barriers that it is not said to be")
-        self.checked.unreached = self.formulas.keys() - self.reached
+        self.checked.unreached = self.formulas.keys() - self.visits.keys()
+        self.checked.threads = machine.threads
+        return self.checked
 
 
 def find_reason(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:

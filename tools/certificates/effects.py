@@ -50,8 +50,9 @@ _HARMLESS = re.compile(
 _COPY = re.compile(r"@llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(\d+)(\.s)?$")
 _MATRIX = re.compile(r"@llvm\.nvvm\.(ldmatrix|stmatrix)\.sync\.aligned\.m8n8\.x([124])\.")
 _COMPUTATIONS = frozenset(
-    "fadd fsub fmul fdiv fneg fpext fptrunc add sub mul and or xor zext sext trunc bitcast".split()
+    re.findall(r"\w+", "fadd fsub fmul fdiv fneg fpext fptrunc add sub mul and or xor zext sext")
 )
+_COMPUTATIONS |= {"trunc", "bitcast"}
 _BARRIERS = ("@llvm.nvvm.barrier.cta.sync.aligned.all", "@llvm.nvvm.barrier0")
 
 
@@ -182,7 +183,11 @@ class Effects:
     def _is_computation(self, line: Instruction) -> bool:
         """Whether a call makes something of its operands, and of nothing that other lanes have."""
         name = line.callee
-        if line.op != "call" or name == "asm" or re.match(r"@llvm\.nvvm\.(shfl|vote|match|redux)", name):
+        if (
+            line.op != "call"
+            or name == "asm"
+            or re.match(r"@llvm\.nvvm\.(shfl|vote|match|redux)", name)
+        ):
             return False
         return "memory(none)" in self._attributes_of(name)
 

@@ -160,7 +160,9 @@ class Writer:
         sums = self._expand(parts[0], depth + 1)
         for index, factor in variable.items():
             is_word = index.type.bits == 64
-            _add(sums, self._expand(index, depth + 1) if is_word else {self._name(index): 1}, factor)
+            _add(
+                sums, self._expand(index, depth + 1) if is_word else {self._name(index): 1}, factor
+            )
         _add(sums, {"": 1}, constant)
         return sums
 

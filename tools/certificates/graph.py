@@ -132,9 +132,7 @@ def find_intervals(
     return {source.line: found}
 
 
-def _walk_barriers(
-    graph: Graph, is_barrier: Callable[[Instruction], bool]
-) -> dict[int, set[int]]:
+def _walk_barriers(graph: Graph, is_barrier: Callable[[Instruction], bool]) -> dict[int, set[int]]:
     entering: dict[str, set[int]] = {label: set() for label in graph.order}
     entering[graph.entry] = {START}
     lines: dict[int, set[int]] = {}

@@ -16,7 +16,7 @@ from typing import Any
 
 from certificates.effects import Effects
 from certificates.graph import Graph
-from certificates.ir import read
+from certificates.reading import read
 from certificates.slices import Slice
 
 Document = dict[str, Any]

@@ -8,8 +8,23 @@ from certificates.effects import Access, Effects, Order
 from certificates.graph import EXIT, Graph
 from certificates.ir import Instruction, Operand
 
-
-_COUNTING = frozenset("phi add sub mul shl lshr and or zext sext trunc icmp freeze".split())
+_COUNTING = frozenset(
+    [
+        "phi",
+        "add",
+        "sub",
+        "mul",
+        "shl",
+        "lshr",
+        "and",
+        "or",
+        "zext",
+        "sext",
+        "trunc",
+        "icmp",
+        "freeze",
+    ]
+)
 
 
 def registers(operands: Iterable[Operand]) -> set[str]:
@@ -30,12 +45,12 @@ def operands_of(access: Access) -> list[Operand]:
 class Slice:
     """The part of a kernel that has to be followed.
 
-    ``names``: values; ``branches``: blocks at whose end it matters which way is taken; ``crossed``:
-    those of them between which and where the ways meet there is a barrier, or a wait for copies; ``steps``: of each block
-    the instructions that are followed; ``live``: of each block the values that are used in it or
-    behind it. ``forgotten``: branches around barriers that count rounds which nothing else counts; if
-    `forgets`, how many these are is not followed. ``named``: values that the formula of a line
-    names.
+    ``names``: values; ``branches``: blocks at whose end it matters which way is taken;
+    ``crossed``: those of them between which and where the ways meet there is a barrier, or a wait
+    for copies; ``steps``: of each block the instructions that are followed; ``live``: of each block
+    the values that are used in it or behind it. ``forgotten``: branches around barriers that count
+    rounds which nothing else counts; if `forgets`, how many these are is not followed. ``named``:
+    values that the formula of a line names.
     """
 
     def __init__(

@@ -279,7 +279,7 @@ def select(condition: Value, a: Value, b: Value, bits: int) -> Value:
         return a if condition else b
     if isinstance(condition, Unknown) and isinstance(a, int) and same(a, b):
         return a
-    if any(isinstance(value, Unknown) for value in (condition, a, b)):
+    if isinstance(condition, Unknown) or isinstance(a, Unknown) or isinstance(b, Unknown):
         if bits > 64:
             return merge_unknown(condition, a, b)
         (la, ha), (lb, hb) = _limits(a, bits), _limits(b, bits)
@@ -293,7 +293,8 @@ def same(a: Value, b: Value) -> bool:
         return repr(a) == repr(b)
     if isinstance(a, int) and isinstance(b, int):
         return a == b
-    return bool(np.array_equal(*np.broadcast_arrays(*_arrays(a, b))))
+    first, second = np.broadcast_arrays(*_arrays(a, b))
+    return bool(np.array_equal(first, second))
 
 
 def extend(value: Value, source: Type, target: Type, *, signed: bool) -> Value:

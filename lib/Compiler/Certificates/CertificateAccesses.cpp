@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Accesses are loads, stores, copies by `cp.async` and matrices that a warp
+// loads or stores. A pointer is followed to the variables that it is made of.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelFacts.h"
 #include "llvm/ADT/StringExtras.h"

@@ -160,4 +160,16 @@ ExplanationRecord explainKernels(ModuleOp module,
   return record;
 }
 
+std::vector<SyncRecord> proveKernels(ModuleOp module,
+                                     bool assumeDistinctArguments) {
+  std::vector<SyncReport> reports;
+  SyncOptions options;
+  options.assumeDistinctArguments = assumeDistinctArguments;
+  (void)verifySync(module, options, &reports);
+  std::vector<SyncRecord> records;
+  for (const SyncReport &report : reports)
+    records.push_back(describeSync(report));
+  return records;
+}
+
 } // namespace mlir::workgroup

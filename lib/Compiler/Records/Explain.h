@@ -25,6 +25,11 @@ namespace mlir::workgroup {
 ExplanationRecord explainKernels(ModuleOp module,
                                  ArrayRef<BarrierReport> inserted);
 
+/// The verdicts on the synchronisation of the kernels of `module`. Diagnostics
+/// are not held back.
+std::vector<SyncRecord> proveKernels(ModuleOp module,
+                                     bool assumeDistinctArguments);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_COMPILER_RECORDS_EXPLAIN_H

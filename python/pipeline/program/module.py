@@ -233,8 +233,9 @@ class Module:
     """A compiled program.
 
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
-    their texts, ``certificate`` among them if it was asked for, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
-    the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
+    their texts, and ``certificate`` to that if it was asked for, ``seconds`` the stages that ran to
+    their duration. ``workgroup_memory`` says where the buffers of each kernel are. ``schedule`` is
+    what was chosen for a program that brought none.
     ``variants`` are the modules of the bundle that this one was loaded from, by chip, the oldest
     first; empty for a program that was compiled here.
     """

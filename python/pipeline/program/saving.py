@@ -107,9 +107,7 @@ def _find_origin(module: Savable) -> Origin:
     return Origin(versions, None, (_LIBDEVICE,) if is_linked else ())
 
 
-def _make_variant(
-    module: Savable, *, cubin: bool, emulator: bool, certificate: bool
-) -> Variant:
+def _make_variant(module: Savable, *, cubin: bool, emulator: bool, certificate: bool) -> Variant:
     emulation = _find_emulation(module)
     is_emulated = emulator and emulation is not None and bool(emulation.bitcode)
     code = module.cubin if cubin else None  # which has ptxas make it
