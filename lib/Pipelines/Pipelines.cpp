@@ -126,21 +126,25 @@ static void addSynchronization(OpPassManager &pm,
                                const MemoryPipelineOptions &options,
                                PipelineReport *report) {
   bool areDistinct = options.rings.assumeDistinctArguments;
+  std::shared_ptr<SyncHandover> handover;
+  if (options.verifyBarriers && options.sync == SyncMode::Insert)
+    handover = makeSyncHandover();
   if (options.sync != SyncMode::Keep) {
     SyncOptions insert;
     insert.assumeDistinctArguments = areDistinct;
     insert.warns = !options.verifyBarriers; // else the verification does
     insert.refuses = options.verifyBarriers;
     insert.hasNamedBarriers = options.namedBarriers;
-    pm.addPass(
-        createInsertBarriersPass(insert, report ? &report->barriers : nullptr));
+    pm.addPass(createInsertBarriersPass(
+        insert, report ? &report->barriers : nullptr, handover));
   }
   if (options.sync == SyncMode::Minimize)
     pm.addPass(createEliminateBarriersPass({areDistinct}));
   if (options.sync != SyncMode::Keep) // constants go to where others are
     pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
   if (options.verifyBarriers)
-    pm.addPass(createVerifySyncPass({areDistinct, /*strict=*/false}));
+    pm.addPass(
+        createVerifySyncPass({areDistinct, /*isStrict=*/false}, handover));
 }
 
 static void addVerification(OpPassManager &pm,

@@ -20,6 +20,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,26 +116,41 @@ struct BarrierReport {
   std::optional<OrderedPair> certificate;
 };
 
+/// What insertion has found out of accesses, for the verification of the same
+/// program: what does not depend on where barriers stand.
+class SyncHandover;
+std::shared_ptr<SyncHandover> makeSyncHandover();
+
 /// Inserts the fewest barriers that order what different threads do in the
 /// kernels inside `root`. Fails, with a diagnostic, where none can. Appends why
-/// there is each to `reports` if given.
+/// there is each to `reports`, and leaves what verification may ask again in
+/// `handover`, if given.
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {},
-                             std::vector<BarrierReport> *reports = nullptr);
+                             std::vector<BarrierReport> *reports = nullptr,
+                             SyncHandover *handover = nullptr);
 
 /// The pass `workgroup-insert-barriers`, which reports why there is each
 /// barrier to `reports`; it must outlive the run.
 std::unique_ptr<Pass>
 createInsertBarriersPass(const SyncOptions &options,
-                         std::vector<BarrierReport> *reports);
+                         std::vector<BarrierReport> *reports,
+                         std::shared_ptr<SyncHandover> handover = nullptr);
 
 /// Removes barriers that order nothing which others do not order.
 void eliminateBarriers(Operation *root, const SyncOptions &options = {});
 
 /// Reports accesses that nothing orders: by diagnostics and, if it is given, in
 /// `reports`, one for each kernel and each function that no kernel calls. Fails
-/// if there are some for sure.
+/// if there are some for sure. Asks what was left in `handover`, if that is
+/// given, for what it needs to know of the accesses of an unchanged program.
 LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
-                         std::vector<SyncReport> *reports = nullptr);
+                         std::vector<SyncReport> *reports = nullptr,
+                         SyncHandover *handover = nullptr);
+
+/// The pass `workgroup-verify-sync`, behind an insertion with that `handover`.
+std::unique_ptr<Pass>
+createVerifySyncPass(const SyncOptions &options,
+                     std::shared_ptr<SyncHandover> handover);
 
 /// A barrier of the block in a kernel, and what would be wrong without it.
 struct BarrierNeed {

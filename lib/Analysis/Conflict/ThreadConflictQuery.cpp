@@ -258,33 +258,49 @@ void ThreadConflictQuery::addMeeting(System &system) {
   }
 }
 
-/// Solves the system, for the given threads only if there are any. What has a
-/// solution in rationals is possible.
-Conflict
-ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
-                           bool isRational) {
-  Conflict conflict;
-  conflict.kind = Conflict::Possible;
-  if (effort.isExhausted()) {
-    conflict.reason = "the kernel has too many accesses to look at all of them";
-    return conflict;
-  }
-  System system(index, relation);
-  if (threads) {
-    system.fix(System::First, tables->getIds(threads->first), *tables);
-    system.fix(System::Second, tables->getIds(threads->second), *tables);
-  }
+/// Says all that is asked for.
+void ThreadConflictQuery::addAll(System &system) {
   addMeeting(system);
   system.add(first.condition, System::First);
   system.add(second.condition, System::Second);
   system.addIterations();
   system.addThreads(mayBeSame, isAnybody);
+}
+
+/// The conflict as far as it is known when it is not asked for any more.
+static Conflict giveUp() {
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
+  conflict.reason = "the kernel has too many accesses to look at all of them";
+  return conflict;
+}
+
+/// Solves the system, for the given threads only if there are any. What has a
+/// solution in rationals is possible.
+Conflict
+ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
+                           bool isRational) {
+  if (effort.isExhausted())
+    return giveUp();
+  System system(index, relation);
+  if (threads) {
+    system.fix(System::First, tables->getIds(threads->first), *tables);
+    system.fix(System::Second, tables->getIds(threads->second), *tables);
+  }
+  addAll(system);
+  return solve(system, threads.has_value(), isRational);
+}
+
+Conflict ThreadConflictQuery::solve(System &system, bool areGiven,
+                                    bool isRational) {
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
   bool isExact = system.isExact();
   conflict.reason = system.getInexactness();
   if (system.isTooLarge())
     effort.spent += uint64_t(System::kMaxVariables) * System::kMaxVariables;
   // Asked for what is certain only, or too much.
-  if ((threads && !isExact) || system.isTooLarge())
+  if ((areGiven && !isExact) || system.isTooLarge())
     return conflict;
   SmallVector<System::Row, 2> place;
   // Looked at in a witness, so there have to be variables for them.
@@ -342,10 +358,7 @@ Conflict ThreadConflictQuery::decide() {
       return found;
   if (cannotBeEqual())
     return conflict;
-  conflict = solve(std::nullopt);
-  return conflict.kind == Conflict::Possible
-             ? decideByThreads(std::move(conflict))
-             : conflict;
+  return effort.isExhausted() ? giveUp() : decideForAll();
 }
 
 } // namespace mlir::workgroup

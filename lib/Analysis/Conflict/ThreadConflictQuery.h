@@ -39,6 +39,11 @@ public:
   bool isApart() { return isSeparate() || cannotMeet(); }
   /// False if a quick look shows that there is no conflict.
   bool isPossible();
+  /// True if the threads of these numbers meet for certain.
+  bool isCertain(std::pair<unsigned, unsigned> threads) {
+    return tables && !isOfTwoBlocks() &&
+           solve(threads).kind == Conflict::Certain;
+  }
 
 private:
   bool isOfTwoBlocks() const {
@@ -54,16 +59,19 @@ private:
   bool cannotBeEqual();
   bool isToldByThreads() const;
   void addMeeting(System &system);
+  void addAll(System &system);
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
                  bool isRational = false);
+  Conflict solve(System &system, bool areGiven, bool isRational);
   struct Mixture;
   std::optional<Mixture> getMixture();
   struct Differences;
   Differences findDifferences(const Mixture &mixture);
   bool isSeparate(const Mixture &mixture, const Differences &known);
-  bool isSeparateByDifferences(const Mixture &mixture);
-  /// `conflict`, which is possible, by looking at threads.
-  Conflict decideByThreads(Conflict conflict);
+  Conflict decideForAll();
+  std::optional<Conflict> tryThreads(const Mixture &mixture);
+  Conflict decideByThreads(Conflict conflict,
+                           const std::optional<Mixture> &mixture);
   bool isSeparateByThreads(const Mixture &mixture);
   std::vector<ThreadTables::Table> getTraits(const Footprint &footprint);
   std::optional<ThreadCoordinates> getCoordinates(const Footprint &footprint,

@@ -226,6 +226,27 @@ Conflict ThreadConflicts::move(Conflict conflict, unsigned footprint,
   return conflict;
 }
 
+/// Keeps the threads of which it is certain that they meet by two footprints.
+void ThreadConflicts::remember(unsigned first, unsigned second,
+                               const Conflict &conflict) {
+  if (!tables || conflict.kind != Conflict::Certain || !conflict.witness)
+    return;
+  const std::array<int64_t, 3> *threads = conflict.witness->threads;
+  meetingThreads[{first, second}] = {tables->getNumber(threads[0]),
+                                     tables->getNumber(threads[1])};
+}
+
+/// True if threads that are known to meet at some time do so as `relation`
+/// tells, too: numbers in the place of their ids make a small system.
+bool ThreadConflicts::doKnownMeet(unsigned first, unsigned second,
+                                  const PairRelation &relation) {
+  auto it = meetingThreads.find({first, second});
+  return it != meetingThreads.end() &&
+         ThreadConflictQuery(getMeans(), footprints[first], footprints[second],
+                             relation)
+             .isCertain(it->second);
+}
+
 bool ThreadConflicts::canMeetOnce(unsigned first, unsigned second,
                                   const PairRelation &relation) {
   auto [left, right] = getTwins(first, second);
@@ -233,9 +254,15 @@ bool ThreadConflicts::canMeetOnce(unsigned first, unsigned second,
   if (auto it = known.find(key); it != known.end())
     return bool(it->second);
   auto [it, isNew] = meeting.try_emplace(key, false);
-  if (isNew)
-    it->second = bool(decide(footprints[left], footprints[right], relation,
-                             /*isAnyEnough=*/true));
+  if (!isNew)
+    return it->second;
+  it->second = doKnownMeet(left, right, relation);
+  if (!it->second) {
+    Conflict conflict = decide(footprints[left], footprints[right], relation,
+                               /*isAnyEnough=*/true);
+    remember(left, right, conflict);
+    it->second = bool(conflict);
+  }
   return it->second;
 }
 
@@ -246,6 +273,7 @@ const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
   if (it != known.end())
     return it->second;
   Conflict conflict = decide(footprints[first], footprints[second], relation);
+  remember(first, second, conflict);
   if (conflict.kind == Conflict::Certain && !index.getShape().getNumThreads())
     doubtThreads(conflict);
   if (conflict.kind == Conflict::Certain &&
@@ -406,12 +434,9 @@ bool ThreadConflicts::isReachedBySome(Operation *op) {
 
 bool ThreadConflicts::mayReach(Operation *op,
                                const std::array<int64_t, 3> &ids) {
-  const BlockShape &shape = index.getShape();
   if (!tables)
     return true;
-  int64_t thread =
-      ids[0] + *shape.sizes[0] * (ids[1] + *shape.sizes[1] * ids[2]);
-  return tables->getPossible(index.getGuard(op))[thread];
+  return tables->getPossible(index.getGuard(op))[tables->getNumber(ids)];
 }
 
 std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,

@@ -118,6 +118,8 @@ public:
   /// True if so much was computed for the kernel that all further questions are
   /// answered by what costs little.
   bool isExhausted() const { return effort.isExhausted(); }
+  /// Lets as much be computed as for a new instance.
+  void renewEffort() { effort = ConflictEffort(); }
 
 private:
   ConflictMeans getMeans();
@@ -142,6 +144,9 @@ private:
                       const PairRelation &relation);
   Conflict move(Conflict conflict, unsigned footprint, unsigned twin) const;
   bool canMeetOnce(unsigned first, unsigned second,
+                   const PairRelation &relation);
+  void remember(unsigned first, unsigned second, const Conflict &conflict);
+  bool doKnownMeet(unsigned first, unsigned second,
                    const PairRelation &relation);
   void doubtBounds(Conflict &conflict, unsigned first, unsigned second,
                    const PairRelation &relation);
@@ -206,6 +211,9 @@ private:
   std::map<Key, Conflict> known;
   /// Where it was not asked what is certain.
   std::map<Key, bool> meeting;
+  /// Of footprints, threads that were found to meet by them at some time.
+  DenseMap<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>>
+      meetingThreads;
   /// In iterations that are given.
   std::map<Key, Conflict> cases;
   std::map<Key, bool> possible;

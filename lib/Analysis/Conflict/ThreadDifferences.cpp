@@ -202,40 +202,65 @@ bool ThreadConflictQuery::isSeparate(const Mixture &mixture,
   return isEmpty;
 }
 
-/// Goes through all pairs of threads of a mixture: true if they are separate
-/// for what is known of the differences between them, their range and how close
-/// they get to zero. Finds pairs that may meet, of different differences.
-bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
+/// Threads that are tried before all that are not alike.
+static constexpr size_t kFirstThreads = 2;
+
+/// Goes through all pairs of threads of a mixture. Finds some that may meet, of
+/// different differences, and tries the first of these: arithmetic that is not
+/// linear becomes numbers for given threads. Or finds that none meet, by what
+/// is known of the differences: their range and how close they get to zero.
+std::optional<Conflict>
+ThreadConflictQuery::tryThreads(const Mixture &mixture) {
   constexpr size_t kMaxMeetings = 16;
   Differences differences = findDifferences(mixture);
   if (differences.meetings.empty())
-    return true;
+    return Conflict();
   meetings.clear();
   for (auto &[_, meeting] : differences.meetings)
     if (meetings.size() < kMaxMeetings)
       meetings.push_back(meeting);
-  return isSeparate(mixture, differences);
-}
-
-Conflict ThreadConflictQuery::decideByThreads(Conflict conflict) {
-  std::optional<Mixture> mixture;
-  if (!effort.isExhausted())
-    mixture = getMixture();
-  if (mixture && isSeparateByDifferences(*mixture))
-    return Conflict();
-  // Arithmetic that is not linear becomes numbers for given threads. Some are
-  // tried before all that are not alike.
-  constexpr size_t kFirst = 2;
-  size_t numTried = mixture ? std::min(kFirst, meetings.size()) : 0;
-  for (auto meeting : ArrayRef(meetings).take_front(numTried))
+  for (auto meeting : ArrayRef(meetings).take_front(kFirstThreads))
     if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
       return found;
+  return isSeparate(mixture, differences) ? std::optional(Conflict())
+                                          : std::nullopt;
+}
+
+/// `conflict`, which is possible, by looking at threads that were not tried.
+Conflict
+ThreadConflictQuery::decideByThreads(Conflict conflict,
+                                     const std::optional<Mixture> &mixture) {
   if (mixture && isSeparateByThreads(*mixture))
     return Conflict();
+  size_t numTried = mixture ? std::min(kFirstThreads, meetings.size()) : 0;
   for (auto meeting : ArrayRef(meetings).drop_front(numTried))
     if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
       return found;
   return conflict;
+}
+
+/// Asks for all threads at once. A solution of what is not exact is none of
+/// threads: some are tried before, which takes a fraction of the time.
+Conflict ThreadConflictQuery::decideForAll() {
+  System system(index, relation);
+  addAll(system);
+  std::optional<Mixture> mixture;
+  auto findByThreads = [&]() -> std::optional<Conflict> {
+    if (!effort.isExhausted())
+      mixture = getMixture();
+    return mixture ? tryThreads(*mixture) : std::nullopt;
+  };
+  bool isExact = system.isExact();
+  if (!isExact)
+    if (std::optional<Conflict> found = findByThreads())
+      return *found;
+  Conflict conflict = solve(system, /*areGiven=*/false, /*isRational=*/false);
+  if (conflict.kind != Conflict::Possible)
+    return conflict;
+  if (isExact)
+    if (std::optional<Conflict> found = findByThreads())
+      return *found;
+  return decideByThreads(std::move(conflict), mixture);
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,10 @@ public:
     return {thread % shape[0], thread / shape[0] % shape[1],
             thread / shape[0] / shape[1]};
   }
+  /// The number of the thread of these ids.
+  unsigned getNumber(const std::array<int64_t, 3> &ids) const {
+    return ids[0] + shape[0] * (ids[1] + shape[1] * ids[2]);
+  }
 
   /// The value of `form` in each thread; null if it does not follow from the
   /// thread or is not defined in some.

@@ -9,6 +9,7 @@
 #include "VariableElimination.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -77,11 +78,15 @@ void VariableElimination::tighten() {
   for (const Constraint &constraint : rows)
     if (std::optional<Sum> sum = normalize(constraint))
       all.push_back(std::move(*sum));
-  llvm::sort(all, [](const Sum &lhs, const Sum &rhs) {
-    return lhs.row.terms < rhs.row.terms;
+  // Sums are large: numbers are moved instead.
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, all.size()));
+  llvm::sort(order, [&](unsigned lhs, unsigned rhs) {
+    return all[lhs].row.terms < all[rhs].row.terms;
   });
   sums.clear();
-  for (Sum &sum : all) {
+  sums.reserve(all.size());
+  for (unsigned number : order) {
+    Sum &sum = all[number];
     if (sums.empty() || sums.back().row.terms != sum.row.terms) {
       sums.push_back(std::move(sum));
       continue;

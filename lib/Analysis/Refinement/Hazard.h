@@ -20,9 +20,18 @@
 namespace mlir::workgroup {
 
 /// What hazards are looked for: to choose among the barriers that are there; to
-/// add to them; to tell what they do not order; or to add waits, or proxy
-/// fences, of which only those are looked for that lack one.
-enum class HazardUse { Elimination, Insertion, Verification, Waits, Fences };
+/// add to them; to see whether these, which are tried, cover all that would ask
+/// for some, so that one that they do not cover is enough; to tell what they do
+/// not order; or to add waits, or proxy fences, of which only those are looked
+/// for that lack one.
+enum class HazardUse {
+  Elimination,
+  Insertion,
+  Trial,
+  Verification,
+  Waits,
+  Fences
+};
 
 /// Two accesses, by number, that must not happen at the same time. The first
 /// one comes first; the second one in the same or a later iteration of

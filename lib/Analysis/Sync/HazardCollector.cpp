@@ -62,21 +62,31 @@ SyncHazard HazardCollector::narrowAroundSync(const Hazard &hazard) {
   return narrow(hazard, tree, conflicts, decisions, isOfUse);
 }
 
-/// Adds a hazard, but for what barriers order. True if what has no fewer places
-/// needs no asking: whatever comes to cover this one covers that, too.
-bool HazardCollector::addNarrowed(Hazard hazard) {
+/// True if barriers order the accesses. Those that are tried have to cover
+/// them: others may be found that do.
+bool HazardCollector::isOrderedByBarriers(Hazard &hazard) const {
+  return context.use == HazardUse::Trial ? isCovered(hazard.order)
+                                         : isOrdered(hazard, tree, conflicts);
+}
+
+/// The order of the accesses with what all paths have in common.
+SyncHazard HazardCollector::narrowPaths(const Hazard &hazard) {
   constexpr unsigned kMaxNarrowed = 1 << 10;
-  bool isSettled = hazard.conflict.kind == Conflict::Certain &&
-                   (context.isOpenOnly || counts.isCovered(hazard.order));
   bool isNarrowing = !isStraight(hazard.order) && ++numNarrowed <= kMaxNarrowed;
-  if (isNarrowing)
-    hazard.order = context.use == HazardUse::Verification
-                       ? narrowAroundSync(hazard)
-                       : narrow(hazard, tree, conflicts, decisions);
+  if (!isNarrowing)
+    return hazard.order;
+  return context.use == HazardUse::Verification
+             ? narrowAroundSync(hazard)
+             : narrow(hazard, tree, conflicts, decisions);
+}
+
+/// Adds a hazard whose paths are narrowed, but for what barriers order. True if
+/// what has no fewer places needs no asking: whatever comes to cover this one
+/// covers that, too. That may be so only if it `isSettled` otherwise.
+bool HazardCollector::addNarrowed(Hazard hazard, bool isSettled) {
   isSettled &=
       hazard.order.wholeIterations.empty() && hazard.order.taken.empty();
-  if (context.isOpenOnly && context.hasBarriers &&
-      isOrdered(hazard, tree, conflicts))
+  if (context.isOpenOnly && context.hasBarriers && isOrderedByBarriers(hazard))
     return false;
   isSettled &= hazard.conflict.kind == Conflict::Certain;
   hazards.push_back(std::move(hazard));
@@ -127,16 +137,32 @@ Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
   PairRelation anyTime = context.getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime))
     return Conflict::None;
-  Conflict conflict = find(first, second, relation);
+  Hazard hazard{first, second, order, relation, {}};
+  hazard.isImplied = isImplied;
+  // Of what barriers order it need not be known whether it is certain.
+  bool mayBeOrdered =
+      context.isOpenOnly && context.hasBarriers && context.asksForBarriers();
+  if (mayBeOrdered) {
+    if (!conflicts.canMeet(first, second, relation))
+      return Conflict::None;
+    hazard.conflict.kind = Conflict::Possible;
+    hazard.order = narrowPaths(hazard);
+    if (Hazard tried = hazard; isOrderedByBarriers(tried))
+      return Conflict::Possible;
+  }
+  hazard.conflict = find(first, second, relation);
   // Without iterations there is less to be in doubt about.
-  if (conflict.kind == Conflict::Possible &&
+  if (hazard.conflict.kind == Conflict::Possible &&
       !conflicts.canMeet(first, second, anyTime))
     return Conflict::None;
-  if (!conflict)
+  if (!hazard.conflict)
     return Conflict::None;
-  Hazard hazard{first, second, order, relation, conflict};
-  hazard.isImplied = isImplied;
-  return addNarrowed(hazard) ? Conflict::Certain : Conflict::Possible;
+  bool isSettled = hazard.conflict.kind == Conflict::Certain &&
+                   (context.isOpenOnly || counts.isCovered(order));
+  if (!mayBeOrdered)
+    hazard.order = narrowPaths(hazard);
+  return addNarrowed(std::move(hazard), isSettled) ? Conflict::Certain
+                                                   : Conflict::Possible;
 }
 
 void HazardCollector::addUnordered(unsigned first, unsigned second,

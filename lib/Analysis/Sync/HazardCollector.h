@@ -71,6 +71,7 @@ public:
   /// The order of `hazard` with what is known of loops and branches that have
   /// barriers or proxy fences in them.
   SyncHazard narrowAroundSync(const Hazard &hazard);
+  bool isOrderedByBarriers(Hazard &hazard) const;
 
   ArrayRef<Hazard> getHazards() const { return hazards; }
   std::vector<Hazard> take();
@@ -94,7 +95,8 @@ private:
   bool needsNoBarrier(unsigned first, unsigned second,
                       const PairRelation &relation) const;
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
-  bool addNarrowed(Hazard hazard);
+  SyncHazard narrowPaths(const Hazard &hazard);
+  bool addNarrowed(Hazard hazard, bool isSettled);
   Leading *getLeading(unsigned first, unsigned second, const SyncHazard &order);
 
   HazardContext &context;

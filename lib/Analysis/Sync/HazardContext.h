@@ -40,7 +40,8 @@ public:
 
   /// True if barriers are chosen by what is found.
   bool choosesBarriers() const {
-    return use == HazardUse::Elimination || use == HazardUse::Insertion;
+    return use == HazardUse::Elimination || use == HazardUse::Insertion ||
+           use == HazardUse::Trial;
   }
   /// True if it is of use what barriers order: not where waits or fences are to
   /// be added.

@@ -140,6 +140,9 @@ std::vector<Hazard> HazardFinder::find() {
     found.implied.addBarriers();
   if (context.choosesBarriers())
     dominating.find();
+  std::vector<std::pair<unsigned, unsigned>> leading = found.getLeadingPairs();
+  if (context.use == HazardUse::Trial && !leading.empty())
+    return found.take();
   // Of a kernel with so many that nothing covers, it is enough to tell some. Of
   // those that are only possible none is enough: a certain one may follow.
   constexpr size_t kMaxOpen = 1 << 10;
@@ -148,11 +151,12 @@ std::vector<Hazard> HazardFinder::find() {
            !found.isCovered(hazard.order);
   };
   auto isTold = [&] {
+    if (context.use == HazardUse::Trial)
+      return !found.getHazards().empty();
     return context.use == HazardUse::Verification &&
            found.getHazards().size() > kMaxOpen &&
            size_t(llvm::count_if(found.getHazards(), isOpen)) > kMaxOpen;
   };
-  std::vector<std::pair<unsigned, unsigned>> leading = found.getLeadingPairs();
   auto next = leading.begin();
   for (unsigned second = 0; second < accesses.size() && !isTold(); ++second)
     for (unsigned first = 0; first <= second; ++first) {

@@ -23,6 +23,7 @@
 #include "KernelSync.h"
 #include "ProxyFences.h"
 #include "Support/Remarks.h"
+#include "SyncHandover.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -57,9 +58,11 @@ private:
                          ArrayRef<Hazard> hazards, UniformityUnit unit,
                          const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
-  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit);
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
+                                  HazardUse use = HazardUse::Insertion);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   SyncPlacement placeAll(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  bool orderWarps(const SyncTree &tree, const SyncPlacement &placement);
   Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
                            Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
@@ -100,11 +103,12 @@ Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
 
 /// What has to be ordered here: of a function, what its calls ask for.
 std::vector<Hazard> BarrierEditor::findHazards(const SyncTree &tree,
-                                               UniformityUnit unit) {
+                                               UniformityUnit unit,
+                                               HazardUse use) {
   if (program.isSeenAtCalls(kernel.getScope()))
     return atCalls.find(kernel, program, tree, unit);
   // Where waits are in the way, all is told that is left unordered.
-  return kernel.findHazards(tree, unit, HazardUse::Insertion,
+  return kernel.findHazards(tree, unit, use,
                             /*isComplete=*/!kernel.findWaits().empty());
 }
 
@@ -113,6 +117,23 @@ SyncPlacement BarrierEditor::placeAll(const SyncTree &tree,
                                       ArrayRef<Hazard> hazards) {
   LeadingOrders leading(hazards);
   return leading.restore(placeBarriers(tree.getProgram(), leading.orders));
+}
+
+/// True if barriers of the block at the points of `placement` cover what threads
+/// of a warp ask for, too. With these in place most of that need not be asked.
+bool BarrierEditor::orderWarps(const SyncTree &tree,
+                               const SyncPlacement &placement) {
+  SmallVector<Operation *> tried;
+  for (SyncPoint point : placement.points)
+    if (Operation *next = tree.getInsertionPoint(point))
+      tried.push_back(createBarrier(rewriter, UniformityUnit::Block,
+                                    /*part=*/nullptr, next));
+  SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
+  bool areOrdered =
+      findHazards(warps, UniformityUnit::Warp, HazardUse::Trial).empty();
+  for (Operation *barrier : tried)
+    rewriter.eraseOp(barrier);
+  return areOrdered;
 }
 
 /// The best places for `hazards`, given that barriers of warps come on top.
@@ -127,6 +148,9 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
     return best;
   SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
   if (warps.getUnstructured())
+    return best;
+  areWarpsOrdered = orderWarps(tree, best);
+  if (areWarpsOrdered)
     return best;
   LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
   ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
@@ -283,18 +307,22 @@ LogicalResult BarrierEditor::insert() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options,
-                             std::vector<BarrierReport> *reports) {
+                             std::vector<BarrierReport> *reports,
+                             SyncHandover *handover) {
   inferLaunchSizes(root);
   EdgeBlocks places(root, options);
   HazardsAtCalls atCalls(root, options);
   // Functions get theirs first, which then stand in place of the calls.
-  InlinedProgram program(root);
+  auto known = std::make_unique<KnownProgram>(root, options,
+                                              /*isToBeKept=*/handover);
+  InlinedProgram &program = known->getProgram();
   for (ArrayRef<Operation *> scopes : program.getScopesByDepth()) {
     for (Operation *scope : scopes)
       program.inlineInto(scope);
-    SyncAnalyses analyses(program, options);
+    SyncAnalyses &analyses = known->analyze();
     for (Operation *scope : scopes) {
       KernelSync kernel(scope, analyses);
+      known->add(kernel);
       // What is possible in a function is told of where it is called.
       SyncOptions own = options;
       own.warns &= isKernel(scope) || !program.isSeenAtCalls(scope);
@@ -305,6 +333,8 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options,
         return failure();
     }
   }
+  if (known->isKept())
+    handover->leave(root, std::move(known));
   return success();
 }
 
@@ -318,22 +348,25 @@ struct InsertBarriersPass final
     if (failed(insertBarriers(
             getOperation(),
             {assumeDistinctArguments, strict, warns, refuses, namedBarriers},
-            reports)))
+            reports, handover.get())))
       signalPassFailure();
   }
 
   std::vector<BarrierReport> *reports = nullptr;
+  std::shared_ptr<SyncHandover> handover;
 };
 
 } // namespace
 
 std::unique_ptr<Pass>
 createInsertBarriersPass(const SyncOptions &options,
-                         std::vector<BarrierReport> *reports) {
+                         std::vector<BarrierReport> *reports,
+                         std::shared_ptr<SyncHandover> handover) {
   auto pass = std::make_unique<InsertBarriersPass>(InsertBarriersPassOptions{
       options.assumeDistinctArguments, options.isStrict, options.warns,
       options.refuses, options.hasNamedBarriers});
   pass->reports = reports;
+  pass->handover = std::move(handover);
   return pass;
 }
 

@@ -87,11 +87,10 @@ static bool mayArrive(Operation *op) {
 }
 
 KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses,
-                       bool areInBounds)
-    : scope(scope), analyses(analyses), loops(scope),
-      accesses(scope, analyses.block, analyses.arguments, areInBounds),
-      conflicts(scope, accesses, loops, analyses.block, analyses.warp,
-                analyses.arguments) {
+                       std::shared_ptr<KernelFacts> known)
+    : scope(scope), analyses(analyses), facts(std::move(known)),
+      loops(facts->loops), accesses(facts->accesses),
+      conflicts(facts->conflicts) {
   auto isNamed = [](NVVM::BarrierOp barrier) {
     return barrier.getNumberOfThreads() ? WalkResult::interrupt()
                                         : WalkResult::advance();

@@ -45,13 +45,33 @@ struct SyncAnalyses {
   UniformityAnalysis block, warp;
 };
 
+/// The accesses of one kernel or device function, and which of them meet:
+/// nothing that depends on where barriers stand.
+struct KernelFacts {
+  KernelFacts(Operation *scope, const SyncAnalyses &analyses, bool areInBounds)
+      : loops(scope),
+        accesses(scope, analyses.block, analyses.arguments, areInBounds),
+        conflicts(scope, accesses, loops, analyses.block, analyses.warp,
+                  analyses.arguments) {}
+
+  KernelLoops loops;
+  ThreadAccesses accesses;
+  ThreadConflicts conflicts;
+};
+
 /// One kernel or device function: its accesses, and what of them barriers have
 /// to order.
 class KernelSync {
 public:
   /// What follows from accesses being in bounds is known if `areInBounds`.
   KernelSync(Operation *scope, const SyncAnalyses &analyses,
-             bool areInBounds = true);
+             bool areInBounds = true)
+      : KernelSync(
+            scope, analyses,
+            std::make_shared<KernelFacts>(scope, analyses, areInBounds)) {}
+  /// The `facts` are those of `scope`.
+  KernelSync(Operation *scope, const SyncAnalyses &analyses,
+             std::shared_ptr<KernelFacts> facts);
 
   /// A kernel as barriers of the block, or of warps, see it, as it is now; or
   /// the region of `part`, as barriers of the block's part see it.
@@ -103,6 +123,7 @@ public:
   }
   const ThreadAccesses &getAccesses() const { return accesses; }
   ThreadConflicts &getConflicts() { return conflicts; }
+  const std::shared_ptr<KernelFacts> &getFacts() const { return facts; }
 
   /// The races between threads of different blocks.
   std::vector<BlockRace> findBlockRaces();
@@ -115,9 +136,10 @@ private:
 
   Operation *scope;
   const SyncAnalyses &analyses;
-  KernelLoops loops;
-  ThreadAccesses accesses;
-  mutable ThreadConflicts conflicts;
+  std::shared_ptr<KernelFacts> facts;
+  const KernelLoops &loops;
+  const ThreadAccesses &accesses;
+  ThreadConflicts &conflicts;
   WarpRegions parts;
   bool hasOtherBarriers = false, hasPhaseWaits = false;
   /// Some of the other barriers, and of those between blocks, order something:

@@ -16,6 +16,7 @@
 
 #include "KernelSync.h"
 #include "Support/Remarks.h"
+#include "SyncHandover.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms/Launch.h"
@@ -93,12 +94,11 @@ static bool needsBounds(const KernelSync &kernel,
   return !verifyKernel(unbounded).empty();
 }
 
-static SyncReport report(Operation *scope, const SyncAnalyses &analyses,
+static SyncReport report(KernelSync &kernel, const SyncAnalyses &analyses,
                          bool tellsAssumptions) {
-  KernelSync kernel(scope, analyses);
   SyncReport report;
-  report.kernel = getScopeName(scope).str();
-  report.location = scope->getLoc();
+  report.kernel = getScopeName(kernel.getScope()).str();
+  report.location = kernel.getScope()->getLoc();
   report.findings = verifyKernel(kernel);
   for (const SyncFinding &finding : report.findings)
     report.verdict = std::max(report.verdict, finding.verdict);
@@ -108,8 +108,27 @@ static SyncReport report(Operation *scope, const SyncAnalyses &analyses,
   return report;
 }
 
+/// Verifies a program of which all is known but where barriers stand.
+static LogicalResult verifySync(KnownProgram &known, const SyncOptions &options,
+                                std::vector<SyncReport> *reports) {
+  bool hasFailed = false;
+  SyncAnalyses &analyses = known.getAnalyses();
+  analyses.entersCalls = true;
+  for (const std::unique_ptr<KernelSync> &kernel : known.getKernels()) {
+    SyncReport found = report(*kernel, analyses, reports != nullptr);
+    hasFailed |= failed(emitFindings(found.findings, options));
+    if (reports)
+      reports->push_back(std::move(found));
+  }
+  return success(!hasFailed);
+}
+
 LogicalResult verifySync(Operation *root, const SyncOptions &options,
-                         std::vector<SyncReport> *reports) {
+                         std::vector<SyncReport> *reports,
+                         SyncHandover *handover) {
+  if (handover)
+    if (std::unique_ptr<KnownProgram> known = handover->take(root, options))
+      return verifySync(*known, options, reports);
   // Kernels are told what launches say, in a copy.
   bool hasLaunches =
       root->walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })
@@ -122,7 +141,8 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
   analyses.entersCalls = true;
   bool hasFailed = false;
   for (Operation *scope : scopes) {
-    SyncReport found = report(scope, analyses, reports != nullptr);
+    KernelSync kernel(scope, analyses);
+    SyncReport found = report(kernel, analyses, reports != nullptr);
     hasFailed |= failed(emitFindings(found.findings, options));
     if (reports)
       reports->push_back(std::move(found));
@@ -130,16 +150,32 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
   return success(!hasFailed);
 }
 
+std::shared_ptr<SyncHandover> makeSyncHandover() {
+  return std::make_shared<SyncHandover>();
+}
+
 namespace {
 struct VerifySyncPass final : impl::VerifySyncPassBase<VerifySyncPass> {
   using VerifySyncPassBase::VerifySyncPassBase;
 
   void runOnOperation() override {
-    if (failed(verifySync(getOperation(), {assumeDistinctArguments, strict})))
+    if (failed(verifySync(getOperation(), {assumeDistinctArguments, strict},
+                          /*reports=*/nullptr, handover.get())))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }
+
+  std::shared_ptr<SyncHandover> handover;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+createVerifySyncPass(const SyncOptions &options,
+                     std::shared_ptr<SyncHandover> handover) {
+  auto pass = std::make_unique<VerifySyncPass>(
+      VerifySyncPassOptions{options.assumeDistinctArguments, options.isStrict});
+  pass->handover = std::move(handover);
+  return pass;
+}
 
 } // namespace mlir::workgroup
