@@ -72,3 +72,25 @@ def test_targets() -> None:
     close = make_contender("Triton", {"matmul": [Sample(0.1, 0.1)]})
     assert compilers_time.is_met([own, slow])
     assert not compilers_time.is_met([own, slow, close])
+    # Of kernels on tensor cores only the time counts.
+    near = make_contender("Triton", {"half": [Sample(0.06, 0.06)]})
+    assert compilers_time.is_met([own, slow, near])
+    late = make_contender("ours", {key: [Sample(0.2, 0.2)] for key in compilers_time.LIMITS})
+    assert not compilers_time.is_met([late, slow])
+
+
+def test_omitted_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a peer is not asked for is no failure of it."""
+    asked: list[str] = []
+
+    def measure(_: Contender, __: Path, program: str, rounds: int) -> list[Sample]:
+        asked.append(program)
+        return [Sample(0.1, 0.1)] * rounds
+
+    monkeypatch.setattr(Contender, "_warm", measure)
+    monkeypatch.setattr(Contender, "_once", lambda *_: ["true"])
+    peer = Contender("IREE", ("iree-base-compiler==0.0.0",), omitted=("attention",))
+    peer.measure(tmp_path, rounds=1)
+    assert asked == [program for program in PROGRAMS if program != "attention"]
+    assert not peer.failure
+    assert peer.median("attention") is None
