@@ -12,8 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::workgroup;
@@ -67,6 +69,58 @@ static bool haveProduct(Type lhs, Type rhs) {
   return lhs == rhs && (lhs.isF16() || lhs.isBF16());
 }
 
+/// Adds what a loop hands `use`, which it yields, on as; false if nothing is
+/// known to.
+static bool addHandedOn(OpOperand &use, SetVector<Value> &names) {
+  auto loop = dyn_cast<LoopLikeOpInterface>(use.getOwner()->getParentOp());
+  if (!loop || !use.getOwner()->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  for (OpOperand &yielded :
+       loop.getYieldedValuesMutable().value_or(MutableArrayRef<OpOperand>())) {
+    if (&yielded != &use)
+      continue;
+    size_t number = &yielded - loop.getYieldedValuesMutable()->begin();
+    names.insert(loop.getRegionIterArgs()[number]);
+    if (std::optional<ResultRange> results = loop.getLoopResults())
+      names.insert((*results)[number]);
+    return true;
+  }
+  return false;
+}
+
+/// Finds who uses a result of `product`, or what it is handed on as, otherwise
+/// than a product may be that is under way; null if nobody does.
+static Operation *findEarlyUser(GroupProductOp product) {
+  SetVector<Value> names;
+  names.insert_range(product.getResults());
+  for (size_t i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (!isa<GroupProductOp, AwaitProductsOp>(user) &&
+          !addHandedOn(use, names))
+        return user;
+    }
+  return nullptr;
+}
+
+static LogicalResult verifyPending(GroupProductOp product) {
+  constexpr int64_t kMaxPending = 7; // PTX ISA, wgmma.wait_group
+  int64_t numPending = product.getPending();
+  if (numPending < 0 || numPending > kMaxPending)
+    return product.emitOpError("leaves ")
+           << numPending << " products under way, not 0 to 7";
+  if (numPending == 0)
+    return success();
+  Operation *user = findEarlyUser(product);
+  if (!user)
+    return success();
+  InFlightDiagnostic diagnostic = product.emitOpError(
+      "has a result that is used while the product is under way; await it "
+      "before by workgroup.await_products");
+  diagnostic.attachNote(user->getLoc()) << "here";
+  return diagnostic;
+}
+
 LogicalResult GroupProductOp::verify() {
   ProductTile lhs{cast<MemRefType>(getLhs().getType()), getLhsLayout(),
                   !getTransposeLhs()};
@@ -93,5 +147,5 @@ LogicalResult GroupProductOp::verify() {
   if (lhs.getExtent() < kRows || rhs.getExtent() < getNumColumns())
     return emitOpError("reads beyond its tiles of ")
            << lhs.getExtent() << " rows and " << rhs.getExtent() << " columns";
-  return success();
+  return verifyPending(*this);
 }

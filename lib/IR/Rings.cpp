@@ -19,6 +19,7 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/DenseSet.h"
 #include <array>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::workgroup;
@@ -61,6 +62,7 @@ private:
   FailureOr<Courses> follow(Block &block);
   FailureOr<Courses> followRegions(Operation *op);
   void append(Courses &courses, Operation *user);
+  LogicalResult checkReaders(GetOp get);
 
   InFlightDiagnostic fail(Operation *where, const Twine &what) {
     InFlightDiagnostic diagnostic = ring.emitOpError(what);
@@ -72,6 +74,15 @@ private:
   DenseSet<Operation *> users;
   /// Blocks that hold users, directly or inside of their operations.
   DenseSet<Block *> blocks;
+  /// Whether other warps put slots than get them: how many of them are put or
+  /// full at a time is then up to them.
+  bool isOfSpecialized = false;
+  bool isFollowed(size_t counter) const {
+    return !isOfSpecialized || counter == Open || counter == Held;
+  }
+  /// Slots that wait to become empty though they are released, at most, and at
+  /// least.
+  int64_t mostLag = 0, leastLag = std::numeric_limits<int64_t>::max();
 };
 
 } // namespace
@@ -83,9 +94,14 @@ LogicalResult RingChecker::collectUsers() {
       return fail(user, "is used by what is neither put, commit, get nor "
                         "release");
     users.insert(user);
+    if (auto release = dyn_cast<ReleaseOp>(user)) {
+      mostLag = std::max<int64_t>(mostLag, release.getLag());
+      leastLag = std::min<int64_t>(leastLag, release.getLag());
+    }
     for (Block *block = user->getBlock(); block;
          block = block->getParentOp()->getBlock()) {
       blocks.insert(block);
+      isOfSpecialized |= isa<SpecializeOp>(block->getParentOp());
       if (block->getParent() == region)
         break;
     }
@@ -127,16 +143,16 @@ FailureOr<Courses> RingChecker::followRegions(Operation *op) {
         return failure();
       // Blocks of unstructured control flow come in any order and number.
       bool mustBeNeutral = isLoop || !region.hasOneBlock();
-      for (auto [course, next] : llvm::zip_equal(courses, *part)) {
-        if (mustBeNeutral && next.net != 0)
+      for (auto [i, course] : llvm::enumerate(courses)) {
+        if (mustBeNeutral && isFollowed(i) && (*part)[i].net != 0)
           return fail(op,
                       "is left otherwise after an iteration than before it");
-        course.append(next);
+        course.append((*part)[i]);
       }
     }
     // A branch that is not there does nothing.
     for (unsigned i = 0; whole && i < NumCounters; ++i) {
-      if ((*whole)[i].net != courses[i].net)
+      if (isFollowed(i) && (*whole)[i].net != courses[i].net)
         return fail(op, "is used otherwise in one branch than in another");
       courses[i].least = std::min(courses[i].least, (*whole)[i].least);
       courses[i].most = std::max(courses[i].most, (*whole)[i].most);
@@ -164,33 +180,50 @@ FailureOr<Courses> RingChecker::follow(Block &block) {
   return courses;
 }
 
+/// What reads a slot has to be done when that becomes empty.
+LogicalResult RingChecker::checkReaders(GetOp get) {
+  for (Operation *reader : get->getUsers()) {
+    auto product = dyn_cast<GroupProductOp>(reader);
+    if (product && int64_t(product.getPending()) > leastLag)
+      return fail(product, "is released while a product reads the slot: " +
+                               Twine(product.getPending()) +
+                               " may be under way, and the lag is " +
+                               Twine(leastLag));
+  }
+  return success();
+}
+
 LogicalResult RingChecker::check() {
   if (failed(collectUsers()))
     return failure();
+  for (Operation *user : users)
+    if (auto get = dyn_cast<GetOp>(user); get && failed(checkReaders(get)))
+      return failure();
   Courses total;
   Region &region = *ring->getParentRegion();
   for (Block &block : region) {
     FailureOr<Courses> part = follow(block);
     if (failed(part))
       return failure();
-    for (auto [course, next] : llvm::zip_equal(total, *part)) {
-      if (!region.hasOneBlock() && next.net != 0)
+    for (auto [i, course] : llvm::enumerate(total)) {
+      if (!region.hasOneBlock() && isFollowed(i) && (*part)[i].net != 0)
         return fail(&block.front(), "is left otherwise at the end of a block "
                                     "than at its start");
-      course.append(next);
+      course.append((*part)[i]);
     }
   }
   int64_t numSlots = ring.getRing().getType().getSlots();
   if (total[Open].least < 0 || total[Open].most > 1 || total[Open].net != 0)
     return ring.emitOpError("has puts and commits that do not take turns");
-  if (total[Ready].least < 0)
+  if (isFollowed(Ready) && total[Ready].least < 0)
     return ring.emitOpError("would deadlock: a slot is got before it is "
                             "committed");
   if (total[Held].least < 0)
     return ring.emitOpError("has a release without a slot that was got");
-  if (total[Used].most > numSlots)
+  int64_t used = total[isOfSpecialized ? Held : Used].most + mostLag;
+  if (used > numSlots)
     return ring.emitOpError("would deadlock: ")
-           << total[Used].most << " slots are in use at a time, and there "
+           << used << " slots are in use at a time, and there "
            << (numSlots == 1 ? "is " : "are ") << numSlots;
   return success();
 }
@@ -200,6 +233,37 @@ LogicalResult RingChecker::check() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RingOp::verify() { return RingChecker(*this).check(); }
+
+LogicalResult ReleaseOp::verify() {
+  int64_t lag = getLag();
+  if (lag >= 0)
+    return success();
+  return emitOpError("has a lag of ") << lag << ", which is negative";
+}
+
+LogicalResult SpecializeOp::verify() {
+  constexpr int64_t kWarp = 32, kGroup = 128, kUnit = 8, kLeast = 24,
+                    kMost = 240;
+  if (getConsumers() <= 0 || getProducers() <= 0 || getConsumers() % kWarp ||
+      getProducers() % kWarp)
+    return emitOpError("needs whole warps of consumers and of producers, not ")
+           << getConsumers() << " and " << getProducers() << " threads";
+  std::optional<ArrayRef<int64_t>> registers = getRegisters();
+  if (!registers)
+    return success();
+  if (registers->size() != 2)
+    return emitOpError("needs two numbers of registers, of a consumer and of a "
+                       "producer");
+  for (int64_t number : *registers)
+    if (number % kUnit != 0 || number < kLeast || number > kMost)
+      return emitOpError("asks for ")
+             << number << " registers, no multiple of 8 from 24 to 240";
+  if (getConsumers() % kGroup != 0 || getProducers() % kGroup != 0)
+    return emitOpError("changes registers of ")
+           << getConsumers() << " and " << getProducers()
+           << " threads, which are no whole warp groups of 128";
+  return success();
+}
 
 static LogicalResult verifyTiles(Operation *op, RingType ring,
                                  ValueRange tiles) {

@@ -148,3 +148,125 @@ func.func @step(%a: !T, %c0: index, %d: !D) {
   %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_lhs} : !T, !T to !D
   return
 }
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @pending(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{leaves 8 products under way, not 0 to 7}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {pending = 8 : i64} : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @used_early(%a: !T, %n: index, %c0: index, %c1: index, %d: !D) -> !D {
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%x = %d) -> !D {
+    // expected-error @+1 {{has a result that is used while the product is under way; await it before by workgroup.await_products}}
+    %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %x {pending = 1 : i64} : !T, !T to !D
+    scf.yield %r : !D
+  }
+  // expected-note @+1 {{here}}
+  %y = arith.addf %sum, %d : !D
+  return %y : !D
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!R = !workgroup.ring<3 slots of memref<4096xf16, 3>>
+!D = vector<2x2xf32>
+func.func @released_early(%n: index, %c0: index, %c1: index, %d: !D) {
+  // expected-error @+1 {{is released while a product reads the slot: 1 may be under way, and the lag is 0}}
+  %ring = workgroup.ring : !R
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%x = %d) -> !D {
+    %p = workgroup.put %ring : !R -> !T
+    workgroup.commit %ring : !R
+    %t = workgroup.get %ring : !R -> !T
+    // expected-note @+1 {{here}}
+    %r = workgroup.group_product %t[%c0] in #rows, %t[%c0] in #rows to %x {pending = 1 : i64} : !T, !T to !D
+    workgroup.release %ring : !R
+    scf.yield %r : !D
+  }
+  return
+}
+
+// -----
+
+!R = !workgroup.ring<3 slots of memref<4096xf16, 3>>
+func.func @lag(%n: index, %c0: index, %c1: index) {
+  // expected-error @+1 {{would deadlock: 4 slots are in use at a time, and there are 3}}
+  %ring = workgroup.ring : !R
+  scf.for %i = %c0 to %n step %c1 {
+    %p = workgroup.put %ring : !R -> memref<4096xf16, 3>
+    workgroup.commit %ring : !R
+    %t = workgroup.get %ring : !R -> memref<4096xf16, 3>
+    workgroup.release %ring {lag = 3 : i64} : !R
+  }
+  return
+}
+
+// -----
+
+!R = !workgroup.ring<3 slots of memref<4096xf16, 3>>
+func.func @negative(%n: index, %c0: index, %c1: index) {
+  %ring = workgroup.ring : !R
+  scf.for %i = %c0 to %n step %c1 {
+    %p = workgroup.put %ring : !R -> memref<4096xf16, 3>
+    workgroup.commit %ring : !R
+    %t = workgroup.get %ring : !R -> memref<4096xf16, 3>
+    // expected-error @+1 {{has a lag of -1, which is negative}}
+    workgroup.release %ring {lag = -1 : i64} : !R
+  }
+  return
+}
+
+// -----
+
+!R = !workgroup.ring<3 slots of memref<4096xf16, 3>>
+func.func @held(%n: index, %c0: index, %c1: index) {
+  // expected-error @+1 {{would deadlock: 4 slots are in use at a time, and there are 3}}
+  %ring = workgroup.ring : !R
+  workgroup.specialize {consumers = 128 : i64, producers = 32 : i64} consumer {
+    scf.for %i = %c0 to %n step %c1 {
+      %t = workgroup.get %ring : !R -> memref<4096xf16, 3>
+      workgroup.release %ring {lag = 3 : i64} : !R
+    }
+  } producer {
+    scf.for %i = %c0 to %n step %c1 {
+      %p = workgroup.put %ring : !R -> memref<4096xf16, 3>
+      workgroup.commit %ring : !R
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @warps() {
+  // expected-error @+1 {{needs whole warps of consumers and of producers, not 100 and 32 threads}}
+  workgroup.specialize {consumers = 100 : i64, producers = 32 : i64} consumer {} producer {}
+  return
+}
+
+// -----
+
+func.func @registers() {
+  // expected-error @+1 {{asks for 236 registers, no multiple of 8 from 24 to 240}}
+  workgroup.specialize {consumers = 128 : i64, producers = 128 : i64, registers = array<i64: 236, 40>} consumer {} producer {}
+  return
+}
+
+// -----
+
+func.func @groups() {
+  // expected-error @+1 {{changes registers of 128 and 32 threads, which are no whole warp groups of 128}}
+  workgroup.specialize {consumers = 128 : i64, producers = 32 : i64, registers = array<i64: 232, 40>} consumer {} producer {}
+  return
+}

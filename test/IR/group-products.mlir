@@ -44,3 +44,45 @@ func.func @copy(%x: memref<64x128xf16, strided<[512, 1]>>, %t: memref<8192xf16, 
   workgroup.copy %x to %t in #boxes : memref<64x128xf16, strided<[512, 1]>> to memref<8192xf16, #W>
   return
 }
+
+// A product goes on while the loop gets to the next one, and its slot waits for it.
+// CHECK-LABEL: func @under_way
+// CHECK:         workgroup.group_product {{.*}} {pending = 1 : i64}
+// CHECK:         workgroup.release %{{.+}} {lag = 1 : i64}
+// CHECK:         %[[DONE:.+]]:2 = workgroup.await_products %{{.+}}#0, %{{.+}}#1 : vector<2x2xf32>, vector<2x2xf32>
+// CHECK:         return %[[DONE]]#1
+func.func @under_way(%n: index, %c0: index, %c1: index, %d: !D) -> !D {
+  %ring = workgroup.ring : !workgroup.ring<3 slots of memref<4096xf16, #W>, memref<8192xf16, #W>>
+  %sums:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %d, %y = %d) -> (!D, !D) {
+    %p:2 = workgroup.put %ring : !workgroup.ring<3 slots of memref<4096xf16, #W>, memref<8192xf16, #W>> -> memref<4096xf16, #W>, memref<8192xf16, #W>
+    workgroup.commit %ring : !workgroup.ring<3 slots of memref<4096xf16, #W>, memref<8192xf16, #W>>
+    %t:2 = workgroup.get %ring : !workgroup.ring<3 slots of memref<4096xf16, #W>, memref<8192xf16, #W>> -> memref<4096xf16, #W>, memref<8192xf16, #W>
+    %r:2 = workgroup.group_product %t#0[%c0] in #rows, %t#1[%c0] in #boxes to %x, %y {pending = 1 : i64}
+        : memref<4096xf16, #W>, memref<8192xf16, #W> to !D, !D
+    workgroup.release %ring {lag = 1 : i64} : !workgroup.ring<3 slots of memref<4096xf16, #W>, memref<8192xf16, #W>>
+    scf.yield %r#0, %r#1 : !D, !D
+  }
+  %done:2 = workgroup.await_products %sums#0, %sums#1 : !D, !D
+  return %done#1 : !D
+}
+
+// CHECK-LABEL: func @warps
+// CHECK:         workgroup.specialize {consumers = 256 : i64, producers = 128 : i64, registers = array<i64: 232, 40>} consumer {
+// CHECK:           workgroup.release
+// CHECK:         } producer {
+// CHECK:           workgroup.put
+func.func @warps(%n: index, %c0: index, %c1: index) {
+  %ring = workgroup.ring : !workgroup.ring<2 slots of memref<64xf32, #W>>
+  workgroup.specialize {consumers = 256 : i64, producers = 128 : i64, registers = array<i64: 232, 40>} consumer {
+    scf.for %i = %c0 to %n step %c1 {
+      %t = workgroup.get %ring : !workgroup.ring<2 slots of memref<64xf32, #W>> -> memref<64xf32, #W>
+      workgroup.release %ring {lag = 1 : i64} : !workgroup.ring<2 slots of memref<64xf32, #W>>
+    }
+  } producer {
+    scf.for %i = %c0 to %n step %c1 {
+      %p = workgroup.put %ring : !workgroup.ring<2 slots of memref<64xf32, #W>> -> memref<64xf32, #W>
+      workgroup.commit %ring : !workgroup.ring<2 slots of memref<64xf32, #W>>
+    }
+  }
+  return
+}

@@ -161,8 +161,21 @@ def Workgroup_GetOp : Workgroup_TakeOp<"get"> {
   let summary = "Wait for the next full slot, and give its tiles for reading";
 }
 
-def Workgroup_ReleaseOp : Workgroup_GiveOp<"release"> {
+def Workgroup_ReleaseOp : Workgroup_SlotOp<"release"> {
   let summary = "The slot got first of those not yet released becomes empty";
+  let description = [{
+    With a `lag`, it is the slot that was to be released so many times before that becomes empty:
+    what has read a slot may be under way until then (`workgroup.group_product` with `pending`).
+    The last slots become empty when the loop around is left, with what reads them done.
+  }];
+  let arguments = (ins Workgroup_RingType:$ring, DefaultValuedAttr<I64Attr, "0">:$lag);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$ring), [{
+      build($_builder, $_state, ring, /*lag=*/0);
+    }]>,
+  ];
+  let hasVerifier = 1;
 }
 
 def Workgroup_CopyOp : Workgroup_Op<"copy"> {
@@ -234,6 +247,11 @@ def Workgroup_GroupProductOp
     (sm_90a). It reads both tiles by the asynchronous proxy, from workgroup memory, and is done
     when the operation is. All of its threads execute the operation together.
 
+    With `pending`, so many products, this one the last of them, may be under way when the operation is
+    done: this one is done when as many more were executed, or by
+    `workgroup.await_products`. Until then its tiles must not change, and its results are only added
+    to by other products, handed on by loops, or awaited.
+
     `lhs` and `rhs` are the storage of tiles: memrefs of rank 1, the elements of which are where the
     layouts put them. A row of `lhs` is a row of the result, and a column one of the sum; of `rhs`
     a row is one of the sum, and a column one of the result. With `transpose_lhs` and
@@ -256,7 +274,8 @@ def Workgroup_GroupProductOp
       Workgroup_TileLayoutAttr:$lhs_layout, UnitAttr:$transpose_lhs,
       Arg<MemRefRankOf<[AnyType], [1]>, "read", [MemRead]>:$rhs, Index:$column,
       Workgroup_TileLayoutAttr:$rhs_layout, UnitAttr:$transpose_rhs,
-      Variadic<AnyVectorOfNonZeroRank>:$sums);
+      Variadic<AnyVectorOfNonZeroRank>:$sums,
+      DefaultValuedAttr<I64Attr, "0">:$pending);
   let results = (outs Variadic<AnyVectorOfNonZeroRank>:$results);
   let assemblyFormat = [{
     $lhs `[` $row `]` `in` $lhs_layout `,` $rhs `[` $column `]` `in` $rhs_layout `to` $sums
@@ -272,6 +291,51 @@ def Workgroup_GroupProductOp
       return getTransposeLhs() ? getLhsLayout().getRows() : getLhsLayout().getColumns();
     }
   }];
+  let hasVerifier = 1;
+}
+
+def Workgroup_AwaitProductsOp
+    : Workgroup_Op<"await_products",
+                   [AllTypesMatch<["sums", "results"]>,
+                    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Wait for all products of a warp group that are under way";
+  let description = [{
+    The results are `sums`, of products with `pending`, when these are done. All threads of the
+    warp group execute the operation together.
+  }];
+  let arguments = (ins Variadic<AnyVectorOfNonZeroRank>:$sums);
+  let results = (outs Variadic<AnyVectorOfNonZeroRank>:$results);
+  let assemblyFormat = "$sums attr-dict `:` type($sums)";
+}
+
+//===----------------------------------------------------------------------===//
+// Warps with different work
+//===----------------------------------------------------------------------===//
+
+def Workgroup_SpecializeOp
+    : Workgroup_Op<"specialize", [NoRegionArguments, NoTerminator,
+                                  RecursiveMemoryEffects]> {
+  let summary = "Let some warps fill rings, and the others read them";
+  let description = [{
+    The first `consumers` threads of the block execute `consumer`, those behind them, `producers`,
+    execute `producer`, both in uniform control flow each. Rings are put and committed by producers,
+    got and released by consumers, as often in all.
+
+    With `registers`, each consumer asks for so many registers, the first number, and each producer is
+    left with the second one: that takes warp groups, multiples of 128 threads, on sm_90a.
+
+    ```mlir
+    workgroup.specialize {consumers = 256 : i64, producers = 128 : i64} consumer {
+      scf.for %k = %c0 to %K step %c64 { get; ...; release }
+    } producer {
+      scf.for %k = %c0 to %K step %c64 { put; ...; commit }
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$consumers, I64Attr:$producers,
+                       OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let regions = (region MaxSizedRegion<1>:$consumer, MaxSizedRegion<1>:$producer);
+  let assemblyFormat = "attr-dict `consumer` $consumer `producer` $producer";
   let hasVerifier = 1;
 }
 

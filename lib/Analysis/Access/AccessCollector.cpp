@@ -307,8 +307,11 @@ bool AccessCollector::visitWarp(Operation *op) {
       })
       .Case([&](GroupProductOp product) {
         for (OpOperand *tile :
-             {&product.getLhsMutable(), &product.getRhsMutable()})
-          recorder.addAll(AccessRecorder::make(op, AccessKind::Read), *tile);
+             {&product.getLhsMutable(), &product.getRhsMutable()}) {
+          ThreadAccess access = AccessRecorder::make(op, AccessKind::Read);
+          access.isAsync = product.getPending() != 0;
+          recorder.addAll(access, *tile);
+        }
         return true;
       })
       .Case([&](nvgpu::WarpgroupMmaOp mma) {

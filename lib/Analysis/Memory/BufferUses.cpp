@@ -21,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
 
@@ -42,6 +43,17 @@ static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
       else if (numGroups - 1 >= group->numPending)
         return next;
     }
+  return nullptr;
+}
+
+/// The operation after which `product`, which goes on by itself, is known to be
+/// done, or null: in its block or in one around it.
+static Operation *findAwait(GroupProductOp product) {
+  for (Operation *op = product; !isa<FunctionOpInterface, gpu::LaunchOp>(op);
+       op = op->getParentOp())
+    for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+      if (isa<AwaitProductsOp>(next))
+        return next;
   return nullptr;
 }
 
@@ -99,8 +111,10 @@ void UseCollector::visit(OpOperand &use, Operation *site) {
     return; // no access
   if (auto call = dyn_cast<CallOpInterface>(user))
     return visitCall(call, use, site);
-  if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(user)) {
-    Operation *wait = findWait(copy);
+  auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(user);
+  auto product = dyn_cast<GroupProductOp>(user);
+  if (copy || (product && product.getPending() != 0)) {
+    Operation *wait = copy ? findWait(copy) : findAwait(product);
     uses.ops.insert(at);
     if (!wait)
       return escape(at, /*isOutOfSight=*/false);

@@ -98,6 +98,7 @@ void KindTable::addOrders() {
   add<nvgpu::DeviceAsyncWaitOp, NVVM::CpAsyncWaitGroupOp,
       NVVM::CpAsyncBulkWaitGroupOp, NVVM::WgmmaWaitGroupSyncOp>(
       OpKind::GroupWait);
+  add<AwaitProductsOp>(OpKind::GroupWait);
   add<PutOp, CommitOp, GetOp, ReleaseOp>(OpKind::RingUse);
 }
 
@@ -324,6 +325,9 @@ std::optional<AsyncGroup> getAsyncGroup(Operation *op) {
       .Case([](NVVM::WgmmaWaitGroupSyncOp wait) -> Result {
         return AsyncGroup{AsyncGroup::Products, /*isCommit=*/false,
                           int64_t(wait.getGroup())};
+      })
+      .Case([](AwaitProductsOp) -> Result {
+        return AsyncGroup{AsyncGroup::Products, /*isCommit=*/false};
       })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -8,11 +8,14 @@
 
 #include "AsyncGroups.h"
 #include "Analysis/Program/OpEffects.h"
+#include "workgroup/IR/Workgroup.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
 bool isGroupOp(Operation *op) {
+  if (isa<GroupProductOp, AwaitProductsOp>(op))
+    return true;
   std::optional<AsyncGroup> group = getAsyncGroup(op);
   return group && group->engine != AsyncGroup::Products;
 }
@@ -20,13 +23,31 @@ bool isGroupOp(Operation *op) {
 /// The effect of `op` on the groups that `kind` is about; nothing if it has
 /// none.
 static std::optional<AsyncGroup> getGroup(Operation *op, GroupKind kind) {
-  AsyncGroup::Engine engine =
-      kind == GroupKind::Copies ? AsyncGroup::Copies : AsyncGroup::Stores;
+  AsyncGroup::Engine engine = kind == GroupKind::Copies ? AsyncGroup::Copies
+                              : kind == GroupKind::Products
+                                  ? AsyncGroup::Products
+                                  : AsyncGroup::Stores;
   std::optional<AsyncGroup> group = getAsyncGroup(op);
   return group && group->engine == engine ? group : std::nullopt;
 }
 
+/// The kind of operations that are waited for.
+static OpKind getAsyncKind(GroupKind kind) {
+  switch (kind) {
+  case GroupKind::Copies:
+    return OpKind::AsyncCopy;
+  case GroupKind::Products:
+    return OpKind::GroupAccess;
+  case GroupKind::Stores:
+  case GroupKind::StoreReads:
+    return OpKind::BulkStore;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 bool AsyncGroups::isCommit(Operation *op) const {
+  if (isa<GroupProductOp>(op))
+    return kind == GroupKind::Products;
   std::optional<AsyncGroup> group = getGroup(op, kind);
   return group && group->isCommit;
 }
@@ -34,6 +55,9 @@ bool AsyncGroups::isCommit(Operation *op) const {
 /// The number of groups that may still be under way behind `op`; nothing if it
 /// is no wait.
 std::optional<int64_t> AsyncGroups::getNumLeft(Operation *op) const {
+  if (auto product = dyn_cast<GroupProductOp>(op);
+      product && kind == GroupKind::Products)
+    return product.getPending();
   std::optional<AsyncGroup> group = getGroup(op, kind);
   if (!group || group->isCommit ||
       (group->isOfReads && kind == GroupKind::Stores))
@@ -286,10 +310,10 @@ bool AsyncGroups::isNeverDone(unsigned step, Operation *scope) const {
 std::optional<AsyncCompletion>
 AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   neverDone = false;
-  if (getOpKind(copy) !=
-      (kind == GroupKind::Copies ? OpKind::AsyncCopy : OpKind::BulkStore))
+  if (getOpKind(copy) != getAsyncKind(kind))
     return std::nullopt;
-  Operation *commit = findCommitInRegions(copy, scope);
+  // A product is a group by itself.
+  Operation *commit = isCommit(copy) ? copy : findCommitInRegions(copy, scope);
   std::optional<Position> committed = findCommit(commit, step);
   if (!committed) {
     neverDone = isNeverDone(step, scope);

@@ -11,7 +11,8 @@
 // groups get done in the order in which they were committed (PTX ISA,
 // cp.async.wait_group). So is a store by TMA, which has groups of its own (PTX
 // ISA, cp.async.bulk.wait_group); that it has read what it stores may be waited
-// for by itself.
+// for by itself. A product of a warp group is a group, and waits for those
+// before it (`workgroup.group_product`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,9 @@ enum class GroupKind {
   Copies,
   /// Stores by TMA, and what those read.
   Stores,
-  StoreReads
+  StoreReads,
+  /// What products of warp groups read.
+  Products
 };
 
 /// Finds in a kernel where its copies are done. Groups that may be committed,

@@ -57,6 +57,7 @@ AsyncCompletions findCompletions(Operation *scope,
   AsyncGroups copies = makeGroups(GroupKind::Copies);
   AsyncGroups stores = makeGroups(GroupKind::Stores);
   AsyncGroups reads = makeGroups(GroupKind::StoreReads);
+  AsyncGroups products = makeGroups(GroupKind::Products);
   bool hasOthers = mayWaitForCopies(scope);
   DenseMap<Operation *, unsigned> stepOf;
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
@@ -75,7 +76,8 @@ AsyncCompletions findCompletions(Operation *scope,
     if (!tree.contains(access))
       continue;
     std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
-    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads}) {
+    for (AsyncGroups *groups :
+         {&copies, access.isWrite() ? &stores : &reads, &products}) {
       if (done || !access.isAsync)
         continue;
       done = groups->findCompletion(access.op, tree.getStep(number), scope);

@@ -128,6 +128,7 @@ void SyncTreeBuilder::addStep(unsigned sequence, Operation *op) {
   unsigned node = append(sequence, SyncNode::Step, op);
   if (isGroupOp(op)) {
     waits.ofGroups[op] = node;
+    addAccesses(node, op);
     return;
   }
   if (getOpKind(op) == OpKind::ProxyFence)

@@ -20,6 +20,7 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -230,6 +231,51 @@ static bool checkMemories(llvm::Function &kernel,
   return isRight;
 }
 
+/// What `call`, assembly without an instruction, leaves in the registers of its
+/// results: what was in them before. Null if that is not said.
+static llvm::Value *findTied(llvm::CallInst &call) {
+  auto constraints =
+      llvm::cast<llvm::InlineAsm>(call.getCalledOperand())->ParseConstraints();
+  llvm::SmallVector<llvm::Value *> values;
+  unsigned numResults = llvm::count_if(constraints, [](const auto &info) {
+    return info.Type == llvm::InlineAsm::isOutput && !info.isIndirect;
+  });
+  for (unsigned i = 0; i < numResults; ++i) {
+    if (!constraints[i].hasMatchingInput())
+      return nullptr;
+    unsigned tied = constraints[i].MatchingInput;
+    if (tied < numResults || tied - numResults >= call.arg_size())
+      return nullptr;
+    values.push_back(call.getArgOperand(tied - numResults));
+  }
+  if (values.empty() || !call.getType()->isStructTy())
+    return values.size() == 1 ? values.front() : nullptr;
+  llvm::IRBuilder<> builder(&call);
+  llvm::Value *whole = llvm::PoisonValue::get(call.getType());
+  for (auto [i, value] : llvm::enumerate(values))
+    whole = builder.CreateInsertValue(whole, value, i);
+  return whole;
+}
+
+/// Removes assembly without an instruction, which only keeps what is computed
+/// of its results from coming before it.
+static void removeEmptyAssembly(llvm::Function &kernel) {
+  for (llvm::Instruction &instruction :
+       llvm::make_early_inc_range(llvm::instructions(kernel))) {
+    auto *call = dyn_cast<llvm::CallInst>(&instruction);
+    auto *assembly =
+        call ? dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+    if (!assembly || !assembly->getAsmString().empty())
+      continue;
+    if (llvm::Value *tied = findTied(*call)) {
+      call->replaceAllUsesWith(tied);
+      call->eraseFromParent();
+    } else if (call->getType()->isVoidTy()) {
+      call->eraseFromParent();
+    }
+  }
+}
+
 PreparedKernel prepareKernel(llvm::LLVMContext &context,
                              const std::string &bitcode,
                              const std::string &name, const std::string &chip,
@@ -259,6 +305,7 @@ PreparedKernel prepareKernel(llvm::LLVMContext &context,
       !checkVariables(*module, errors))
     return {};
   hoistPrivateMemory(*kernel);
+  removeEmptyAssembly(*kernel);
   PreparedKernel prepared{std::move(module), kernel, {}, {}};
   copyParameters(prepared);
   for (llvm::Instruction &instruction : llvm::instructions(*kernel))

@@ -140,17 +140,29 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
   return why.empty() ? std::optional(form) : std::nullopt;
 }
 
+int64_t chooseNumPending(const GroupForm &form, scf::ForOp loop) {
+  constexpr int64_t kLeastSlots = 3;
+  for (const GroupFactor *factor : {&form.lhs, &form.rhs}) {
+    auto get = cast<GetOp>(factor->tile.getOwner());
+    if (get->getParentOp() != loop ||
+        get.getRing().getType().getSlots() < kLeastSlots)
+      return 0;
+  }
+  return 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Apply
 //===----------------------------------------------------------------------===//
 
-void applyLayouts(RewriterBase &rewriter, const GroupForm &form) {
+void applyToRings(RewriterBase &rewriter, const GroupForm &form) {
   for (const GroupFactor *factor : {&form.lhs, &form.rhs}) {
     RingOp ring = factor->getRing();
     SmallVector<TileLayoutAttr> layouts(
         ring.getRing().getType().getTiles().size());
     layouts[factor->tile.getResultNumber()] = factor->layout;
     setLayouts(rewriter, ring, layouts);
+    setLag(rewriter, ring, form.numPending);
   }
 }
 

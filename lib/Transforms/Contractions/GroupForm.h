@@ -17,6 +17,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_GROUPFORM_H
 
 #include "MatrixForm.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/IR/Workgroup.h"
 
@@ -43,6 +44,9 @@ struct GroupForm {
   GroupFactor lhs, rhs;
   /// Of which the groups are warps.
   ThreadTile tile;
+  /// The products of a warp group, the last one included, that go on while it
+  /// gets to the next: 1, or 0 if it waits for each.
+  int64_t numPending = 0;
 };
 
 /// How the warp groups of a block of `numThreads` threads compute
@@ -55,8 +59,14 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
                                          function_ref<TensorRings &()> getRings,
                                          std::string &why);
 
-/// Gives the tiles of `form` their layouts.
-void applyLayouts(RewriterBase &rewriter, const GroupForm &form);
+/// The products that may go on while those of the next iteration of `loop`,
+/// around the contraction, are started: the rings that `form` reads need a slot
+/// more than for the copies that run ahead.
+int64_t chooseNumPending(const GroupForm &form, scf::ForOp loop);
+
+/// Gives the tiles of `form` their layouts, and lets their slots be released
+/// when what reads them is done.
+void applyToRings(RewriterBase &rewriter, const GroupForm &form);
 
 } // namespace mlir::workgroup
 

@@ -36,20 +36,37 @@ GroupProductEmitter::GroupProductEmitter(ContractionPart &part,
                                          const GroupForm &form)
     : part(part), form(form), row(makeFirstRow(part)) {}
 
-SmallVector<Value> GroupProductEmitter::multiply(ValueRange sums) {
-  constexpr int64_t kNumCells = 2;
+/// Rows of a lane in a sum.
+constexpr int64_t kNumCells = 2;
+
+SmallVector<Value> GroupProductEmitter::pack(ValueRange sums) {
+  return packSums(part.rewriter, part.loc, sums, kNumCells,
+                  part.tile.getNumRuns());
+}
+
+SmallVector<Value> GroupProductEmitter::unpack(ValueRange packed) {
+  return unpackSums(part.rewriter, part.loc, packed, kNumCells,
+                    part.tile.getNumRuns());
+}
+
+SmallVector<Value> GroupProductEmitter::multiply(ValueRange packed) {
   RewriterBase &rewriter = part.rewriter;
   Location loc = part.loc;
-  int64_t numColumns = part.tile.getNumRuns();
-  applyLayouts(rewriter, form);
-  SmallVector<Value> packed =
-      packSums(rewriter, loc, sums, kNumCells, numColumns);
+  applyToRings(rewriter, form);
   Value column = part.index.value(part.getFirstColumn());
   auto product = GroupProductOp::create(
-      rewriter, loc, ValueRange(packed).getTypes(), form.lhs.tile, row,
-      form.lhs.layout, form.lhs.isTransposed, form.rhs.tile, column,
-      form.rhs.layout, form.rhs.isTransposed, packed);
-  return unpackSums(rewriter, loc, product.getResults(), kNumCells, numColumns);
+      rewriter, loc, packed.getTypes(), form.lhs.tile, row, form.lhs.layout,
+      form.lhs.isTransposed, form.rhs.tile, column, form.rhs.layout,
+      form.rhs.isTransposed, packed, form.numPending);
+  return product.getResults();
+}
+
+SmallVector<Value> GroupProductEmitter::await(ValueRange packed) {
+  if (form.numPending == 0)
+    return packed;
+  return AwaitProductsOp::create(part.rewriter, part.loc, packed.getTypes(),
+                                 packed)
+      .getResults();
 }
 
 } // namespace mlir::workgroup

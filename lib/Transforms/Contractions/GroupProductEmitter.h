@@ -27,9 +27,14 @@ public:
   /// which has to dominate all products.
   GroupProductEmitter(ContractionPart &part, const GroupForm &form);
 
-  /// The result `sums` with the products of the tiles added, which get their
+  /// `sums` as the products have them, and back again.
+  SmallVector<Value> pack(ValueRange sums);
+  SmallVector<Value> unpack(ValueRange packed);
+  /// The packed sums with the products of the tiles added, which get their
   /// layouts.
-  SmallVector<Value> multiply(ValueRange sums);
+  SmallVector<Value> multiply(ValueRange packed);
+  /// The packed sums when the products are done.
+  SmallVector<Value> await(ValueRange packed);
 
 private:
   ContractionPart &part;

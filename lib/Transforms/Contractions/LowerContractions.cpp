@@ -68,6 +68,10 @@ chooseTensorCores(ContractionCluster &cluster,
     return success();
   cluster.group = chooseGroupForm(cluster.contraction, *cluster.matrix, *chip,
                                   cluster.sharers.numThreads, getRings, why);
+  // What changes the sums has to wait for them.
+  if (cluster.group && cluster.updates.empty() && !cluster.loops.empty())
+    cluster.group->numPending =
+        chooseNumPending(*cluster.group, cluster.loops.back());
   if (!cluster.group && !why.empty())
     recordRemark(RemarkId::LowerContractions_WarpGroupsNotUsed, op)
         << "tiles that warp groups do not multiply where they are"
@@ -153,6 +157,21 @@ static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
   return sums;
 }
 
+/// Lets the loops carry `sums` on, which become what is left of them behind the
+/// outermost one. Goes there.
+static void yield(ContractionCluster &cluster, SmallVector<Value> &sums,
+                  std::optional<GroupProductEmitter> &groups,
+                  RewriterBase &rewriter) {
+  for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
+    yieldLast(rewriter, loop, sums);
+    ResultRange results = loop.getResults().take_back(sums.size());
+    sums.assign(results.begin(), results.end());
+    rewriter.setInsertionPointAfter(loop);
+    if (groups && loop == cluster.loops.back())
+      sums = groups->await(sums);
+  }
+}
+
 /// The name of the instruction of tensor cores in remarks.
 static std::string getInstruction(ContractionCluster &cluster) {
   const MatrixForm &matrix = *cluster.matrix;
@@ -214,19 +233,23 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
       filling ? pointwise.fill(filling)
               : pointwise.initialize(Pointwise(init, cluster.init));
 
+  // What changes the sums in the loops has them as they are.
+  bool isPacked = groups && cluster.updates.empty();
+  if (isPacked)
+    sums = groups->pack(sums);
   sums = carry(cluster, sums, pointwise, rewriter);
   rewriter.setInsertionPoint(op);
-  if (groups)
+  if (groups && !isPacked)
+    sums = groups->unpack(groups->multiply(groups->pack(sums)));
+  else if (groups)
     sums = groups->multiply(sums);
   else if (matrices)
     sums = matrices->multiply(sums);
   else
     sums = ProductEmitter(part).multiply(sums);
-  for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
-    yieldLast(rewriter, loop, sums);
-    ResultRange results = loop.getResults().take_back(sums.size());
-    sums.assign(results.begin(), results.end());
-  }
+  yield(cluster, sums, groups, rewriter);
+  if (isPacked)
+    sums = groups->unpack(sums);
   for (OpOperand *sink : cluster.sinks) {
     rewriter.setInsertionPoint(sink->getOwner());
     pointwise.finish(Pointwise(sink->getOwner(), sink), sums);

@@ -84,35 +84,41 @@ static uint64_t getDistances(const GroupTile &factor) {
          getSwizzleMode(factor.getRowBytes()) << 62;
 }
 
-/// The descriptor of `factor` for the first step of the sum.
-static Value makeDescriptor(OpBuilder &builder, Location loc,
-                            const GroupTile &factor) {
+/// The lower half of the descriptor of `factor` for the first step of the sum:
+/// all that depends on the address.
+static Value makeLowerHalf(OpBuilder &builder, Location loc,
+                           const GroupTile &factor) {
   IndexBuilder index{builder, loc};
   Value start = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                factor.storage);
   OpFoldResult offset =
       index.mul(factor.first, builder.getIndexAttr(factor.getUnitBytes()));
-  Value address = index.value(index.add(start, offset));
-  auto number = [&](uint64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, int64_t(value), 64);
+  Value address = index.i32(index.add(start, offset));
+  auto number = [&](uint32_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, int32_t(value), 32);
   };
-  constexpr uint64_t kAddressMask = 0x3ffff;
-  Type i64 = builder.getI64Type();
-  address = arith::IndexCastOp::create(builder, loc, i64, address);
+  constexpr uint32_t kAddressMask = 0x3ffff;
   address = arith::AndIOp::create(builder, loc, address, number(kAddressMask));
   address = arith::ShRUIOp::create(builder, loc, address, number(4));
   return arith::OrIOp::create(builder, loc, address,
-                              number(getDistances(factor)));
+                              number(uint32_t(getDistances(factor))));
 }
 
-/// `descriptor`, of the first step of the sum, for step `i`.
-static Value advance(OpBuilder &builder, Location loc, const GroupTile &factor,
-                     Value descriptor, int64_t i) {
-  if (i == 0)
-    return descriptor;
-  Value units = arith::ConstantIntOp::create(builder, loc,
-                                             factor.getStepOffset(i) / 16, 64);
-  return arith::AddIOp::create(builder, loc, descriptor, units);
+/// The descriptor of `factor` for step `i` of the sum, `lower` being the lower
+/// half of that for the first one.
+static Value makeDescriptor(OpBuilder &builder, Location loc,
+                            const GroupTile &factor, Value lower, int64_t i) {
+  if (i != 0) {
+    Value units = arith::ConstantIntOp::create(
+        builder, loc, factor.getStepOffset(i) / 16, 32);
+    lower = arith::AddIOp::create(builder, loc, lower, units);
+  }
+  constexpr uint64_t kUpper = ~uint64_t(0) << 32;
+  Value wide =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), lower);
+  Value upper = arith::ConstantIntOp::create(
+      builder, loc, int64_t(getDistances(factor) & kUpper), 64);
+  return arith::OrIOp::create(builder, loc, wide, upper);
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,16 +180,16 @@ struct LowerGroupProduct final : OpRewritePattern<GroupProductOp> {
                   op.getRow(), !op.getTransposeLhs()};
     GroupTile rhs{cast<TypedValue<MemRefType>>(op.getRhs()), op.getRhsLayout(),
                   op.getColumn(), op.getTransposeRhs()};
-    Value left = makeDescriptor(rewriter, loc, lhs);
-    Value right = makeDescriptor(rewriter, loc, rhs);
+    Value left = makeLowerHalf(rewriter, loc, lhs);
+    Value right = makeLowerHalf(rewriter, loc, rhs);
     Value sums = packRegisters(rewriter, loc, op.getSums());
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
     for (int64_t i = 0; i < lhs.getNumSteps(); ++i)
-      sums =
-          multiply(rewriter, op, lhs, rhs, advance(rewriter, loc, lhs, left, i),
-                   advance(rewriter, loc, rhs, right, i), sums);
+      sums = multiply(rewriter, op, lhs, rhs,
+                      makeDescriptor(rewriter, loc, lhs, left, i),
+                      makeDescriptor(rewriter, loc, rhs, right, i), sums);
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
-    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, loc, 0);
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, loc, op.getPending());
     auto type = cast<VectorType>(op.getSums().front().getType());
     rewriter.replaceOp(
         op, unpackRegisters(rewriter, loc, sums, type, op.getSums().size()));
@@ -213,8 +219,51 @@ private:
 };
 } // namespace
 
+/// `registers` as they are behind what waits for them: nothing that is computed
+/// of them may come before.
+static Value tie(OpBuilder &builder, Location loc, Value registers) {
+  auto type = cast<LLVM::LLVMStructType>(registers.getType());
+  size_t count = type.getBody().size();
+  SmallVector<Value> elements;
+  std::string constraints;
+  for (size_t i = 0; i < count; ++i) {
+    elements.push_back(
+        LLVM::ExtractValueOp::create(builder, loc, registers, int64_t(i)));
+    constraints += "=f,";
+  }
+  for (size_t i = 0; i < count; ++i)
+    constraints += std::to_string(i) + (i + 1 < count ? "," : "");
+  return LLVM::InlineAsmOp::create(
+             builder, loc, type, elements, /*asm_string=*/"", constraints,
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, /*asm_dialect=*/LLVM::AsmDialectAttr(),
+             /*operand_attrs=*/ArrayAttr())
+      .getRes();
+}
+
+namespace {
+struct LowerAwaitProducts final : OpRewritePattern<AwaitProductsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AwaitProductsOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, loc, 0);
+    if (op.getSums().empty()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    Value sums = tie(rewriter, loc, packRegisters(rewriter, loc, op.getSums()));
+    auto type = cast<VectorType>(op.getSums().front().getType());
+    rewriter.replaceOp(
+        op, unpackRegisters(rewriter, loc, sums, type, op.getSums().size()));
+    return success();
+  }
+};
+} // namespace
+
 void populateGroupProductPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerGroupProduct>(patterns.getContext());
+  patterns.add<LowerGroupProduct, LowerAwaitProducts>(patterns.getContext());
 }
 
 } // namespace mlir::workgroup

@@ -70,7 +70,7 @@ static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
   auto remark = recordRemark(RemarkId::LowerRings_LoweredRing, ring.op);
   remark << "copies of a ring run ahead of their readers"
          << remark::metric("Slots", slots)
-         << remark::metric("IterationsAhead", slots - 1)
+         << remark::metric("IterationsAhead", slots - 1 - ring.getLag())
          << remark::metric("Engine", engine.str());
   std::optional<APInt> iterations = ring.getLoop().getStaticTripCount();
   if (iterations && iterations->isIntN(63))
@@ -105,6 +105,11 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
   };
   if (ring.hasLayouts() && !ring.obstacle.empty())
     return refuse("copies cannot run ahead: " + ring.obstacle);
+  if (!ring.obstacle.empty() && ring.getLag() != 0)
+    return emitCannotLower(ring, ring.release,
+                           "slots are released with a lag, and copies cannot "
+                           "run ahead: " +
+                               ring.obstacle);
   if (!ring.obstacle.empty()) {
     recordRemark(RemarkId::LowerRings_NotAhead, ring.op)
         << "copies of a ring are done in the iteration that reads them"
@@ -132,7 +137,7 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
   else if (!isAsync && options.engine != RingEngine::Registers &&
            options.engine != RingEngine::Auto)
     reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async", lacks);
-  reportAhead(ring, isAsync ? ring.getType().getSlots() : 2,
+  reportAhead(ring, isAsync ? ring.getType().getSlots() : 2 + ring.getLag(),
               isAsync ? "cp.async" : "registers");
   lowering.lowerAhead();
   return success();

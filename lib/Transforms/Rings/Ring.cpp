@@ -117,6 +117,8 @@ static std::string getObstacle(Ring &ring, const ArgumentAliases &aliases) {
     return "the ring is not used directly in the body of an scf.for";
   if (ring.getType().getSlots() < 2)
     return "the ring has one slot";
+  if (ring.getType().getSlots() < ring.getLag() + 2)
+    return "the ring has no slot more than are read at a time";
   GlobalWrites writes(loop);
   for (Operation *copy : ring.copies) {
     auto [source, tile] = *getFillOperands(copy);

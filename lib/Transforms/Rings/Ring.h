@@ -54,6 +54,9 @@ struct Ring {
 
   Location getLoc() { return op.getLoc(); }
   RingType getType() { return op.getRing().getType(); }
+  /// The iterations after which a slot that was read is filled again at the
+  /// soonest.
+  int64_t getLag() { return release.getLag(); }
   scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
   /// True if a tile has a layout of its own, which TMA alone fills.
   bool hasLayouts() const;

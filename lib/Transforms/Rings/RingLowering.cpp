@@ -372,8 +372,8 @@ Value RingLowering::enterLoop(
 void RingLowering::lowerAhead() {
   loop = ring.getLoop();
   // Through registers, copies are one iteration ahead at most.
-  allocate(mayBeAsync ? ring.getType().getSlots() : 2);
-  int64_t distance = numSlots - 1;
+  allocate(mayBeAsync ? ring.getType().getSlots() : 2 + ring.getLag());
+  int64_t distance = getDistance();
 
   std::optional<RingCounter> counter;
   enterKernel();

@@ -11,6 +11,9 @@
 // for their part of the slot that is read next, and all have read the slot that
 // is filled next.
 //
+// Slots that are released with a lag L, as what reads them is asynchronous
+// itself, leave S - 1 - L iterations for the copies to run ahead.
+//
 // The first S - 1 iterations' copies come before the loop. Those past the last
 // iteration are not made. Slots are numbers that the loop carries, stepped by
 // an addition and a selection, and never start again: should the loop be
@@ -111,6 +114,8 @@ private:
 
   scf::ForOp loop;
   int64_t numSlots = 1;
+  /// The iterations that copies run ahead: the other slots are being read.
+  int64_t getDistance() const { return numSlots - 1 - ring.getLag(); }
   /// In bytes, of a tile in each slot.
   int64_t slotAlignment = kSlotAlignment;
   /// One for each slot, if copies are by TMA.

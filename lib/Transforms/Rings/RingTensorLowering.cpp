@@ -138,7 +138,7 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
 
 void RingLowering::lowerByTMA(TensorMaps &maps) {
   allocate(ring.getType().getSlots());
-  int64_t distance = numSlots - 1;
+  int64_t distance = getDistance();
   enterKernel();
   Value start = index.value(rewriter.getIndexAttr(0));
   Value even = arith::ConstantIntOp::create(rewriter, loc, 0, 1);

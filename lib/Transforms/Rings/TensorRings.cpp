@@ -59,4 +59,10 @@ void setLayouts(RewriterBase &rewriter, RingOp op,
   });
 }
 
+void setLag(RewriterBase &rewriter, RingOp op, int64_t lag) {
+  ReleaseOp release = matchRing(op).release;
+  if (int64_t(release.getLag()) < lag)
+    rewriter.modifyOpInPlace(release, [&] { release.setLag(lag); });
+}
+
 } // namespace mlir::workgroup

@@ -45,6 +45,10 @@ private:
 void setLayouts(RewriterBase &rewriter, RingOp ring,
                 ArrayRef<TileLayoutAttr> layouts);
 
+/// Lets slots of `ring` become empty only when as many more as `lag` are
+/// released, or later.
+void setLag(RewriterBase &rewriter, RingOp ring, int64_t lag);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_RINGS_TENSORRINGS_H

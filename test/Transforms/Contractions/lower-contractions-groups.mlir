@@ -9,6 +9,9 @@
 
 // OTHER-NOT: group_product
 
+// The product of an iteration goes on until the next one is started, so that the slot becomes
+// empty an iteration later; of three slots, one is left for copies to run ahead.
+
 // Of two groups the second one begins at row 64, by a number that all lanes of a warp take from
 // the first one. The tile of 256 columns has four boxes of 64.
 // CHECK-LABEL: func @two_groups
@@ -23,6 +26,9 @@
 // CHECK-NOT:       {{ldmatrix|mma.sync|linalg}}
 // CHECK:           workgroup.group_product %[[TILES]]#0[%[[ROW]]] in <128x64 by 64, chunk 8, xor 0, 7, 0>, %[[TILES]]#1[%[[C0]]] in <64x256 by 64, chunk 8, xor 0, 7, 0> to
 // CHECK-NOT:       transpose
+// CHECK-SAME:      {pending = 1 : i64}
+// CHECK:           workgroup.release %[[QUEUE]] {lag = 1 : i64}
+// CHECK:         workgroup.await_products
 // CHECK:         vector.store
 //
 // One map for all boxes of a tile, swizzled; slots begin where the swizzle does. No fence stands
@@ -32,10 +38,12 @@
 // RING-DAG:     %[[B:.+]] = nvgpu.tma.create.descriptor {{.+}} -> <tensor = memref<64x64xf16, #gpu.address_space<workgroup>>, swizzle = swizzle_128b
 // RING:         memref.alloc() {alignment = 1024 : i64} : memref<49152xi8, #gpu.address_space<workgroup>>
 // RING:         memref.alloc() {alignment = 1024 : i64} : memref<98304xi8, #gpu.address_space<workgroup>>
-// RING:         scf.for
+// RING:         scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[STEP:.+]] iter_args
 // RING:           nvgpu.mbarrier.try_wait.parity
 // RING-NOT:       fence
 // RING:           gpu.barrier
+// RING:           %[[LEFT:.+]] = arith.subi
+// RING:           arith.cmpi ugt, %[[LEFT]], %[[STEP]] :
 // RING:           nvgpu.tma.async.load %[[A]]
 // RING-COUNT-4:   nvgpu.tma.async.load %[[B]]
 // RING-NOT:       nvgpu.tma.async.load
@@ -72,7 +80,7 @@ func.func @two_groups(%a: memref<128x256xf16>, %b: memref<256x256xf16>, %c: memr
 
 // CHECK-LABEL: func @nt
 // CHECK-NOT:     gpu.shuffle
-// CHECK:         workgroup.group_product {{.+}} in <64x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <128x64 by 64, chunk 8, xor 0, 7, 0> to {{.+}} {transpose_rhs}
+// CHECK:         workgroup.group_product {{.+}} in <64x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <128x64 by 64, chunk 8, xor 0, 7, 0> to {{.+}} {pending = 1 : i64, transpose_rhs}
 
 func.func @nt(%a: memref<64x256xbf16>, %b: memref<128x256xbf16>, %c: memref<64x128xf32>) {
   %c0 = arith.constant 0 : index
@@ -101,7 +109,7 @@ func.func @nt(%a: memref<64x256xbf16>, %b: memref<128x256xbf16>, %c: memref<64x1
 }
 
 // CHECK-LABEL: func @tn
-// CHECK:         workgroup.group_product {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0> to {{.+}} {transpose_lhs}
+// CHECK:         workgroup.group_product {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0> to {{.+}} {pending = 1 : i64, transpose_lhs}
 
 func.func @tn(%a: memref<256x64xf16>, %b: memref<256x64xf16>, %c: memref<64x64xf32>) {
   %c0 = arith.constant 0 : index
@@ -131,7 +139,7 @@ func.func @tn(%a: memref<256x64xf16>, %b: memref<256x64xf16>, %c: memref<64x64xf
 
 // Rows of 64 bytes, and of 32.
 // CHECK-LABEL: func @tt
-// CHECK:         workgroup.group_product {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <8x32 by 32, chunk 8, xor 1, 3, 0> to {{.+}} {transpose_lhs, transpose_rhs}
+// CHECK:         workgroup.group_product {{.+}} in <32x64 by 64, chunk 8, xor 0, 7, 0>, {{.+}} in <8x32 by 32, chunk 8, xor 1, 3, 0> to {{.+}} {pending = 1 : i64, transpose_lhs, transpose_rhs}
 
 func.func @tt(%a: memref<256x64xf16>, %b: memref<8x256xf16>, %c: memref<64x8xf32>) {
   %c0 = arith.constant 0 : index
@@ -160,7 +168,7 @@ func.func @tt(%a: memref<256x64xf16>, %b: memref<8x256xf16>, %c: memref<64x8xf32
 }
 
 // CHECK-LABEL: func @bytes
-// CHECK:         workgroup.group_product {{.+}} in <64x32 by 32, chunk 16, xor 2, 1, 0>, {{.+}} in <16x32 by 32, chunk 16, xor 2, 1, 0> to {{.+}} {transpose_rhs}
+// CHECK:         workgroup.group_product {{.+}} in <64x32 by 32, chunk 16, xor 2, 1, 0>, {{.+}} in <16x32 by 32, chunk 16, xor 2, 1, 0> to {{.+}} {pending = 1 : i64, transpose_rhs}
 
 func.func @bytes(%a: memref<64x256xf8E4M3FN>, %b: memref<16x256xf8E4M3FN>, %c: memref<64x16xf32>) {
   %c0 = arith.constant 0 : index
