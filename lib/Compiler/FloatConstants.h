@@ -8,7 +8,8 @@
 //
 // From version 23 on, LLVM prints floats that have no short decimal form as the
 // bits of their type, `f0x3FB8AA3B`. Version 22 reads those of f32 as the bits
-// of an f64, and of 16 bits with a letter.
+// of an f64, and of 16 bits with a letter. It also refuses decimals that have
+// to be rounded, `float 1.000000e-03`, which later versions print.
 //
 //===----------------------------------------------------------------------===//
 

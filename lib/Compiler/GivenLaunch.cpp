@@ -63,7 +63,8 @@ LogicalResult keepOneKernel(ModuleOp program, const CompileOptions &options) {
       else
         others.push_back(kernel);
   if (!isThere) {
-    InFlightDiagnostic error = emitError(program.getLoc())
+    Location loc = others.empty() ? program.getLoc() : others.front().getLoc();
+    InFlightDiagnostic error = emitError(loc)
                                << "there is no kernel '" << options.kernel
                                << "'; there are ";
     llvm::interleaveComma(others, error, [&](gpu::GPUFuncOp kernel) {

@@ -9,6 +9,7 @@
 #include "ReadLLVM.h"
 #include "CopyStructures.h"
 #include "FloatConstants.h"
+#include "FoldReflect.h"
 #include "KeepLoads.h"
 #include "KnownCallees.h"
 #include "Overruns.h"
@@ -249,7 +250,8 @@ importModule(std::unique_ptr<llvm::Module> llvmModule, MLIRContext *context) {
                                  /*loadAllDialects=*/false);
 }
 
-OwningOpRef<ModuleOp> readLLVM(const SourceText &source, MLIRContext *context) {
+OwningOpRef<ModuleOp> readLLVM(const SourceText &source, StringRef chip,
+                               MLIRContext *context) {
   llvm::LLVMContext llvmContext;
   std::shared_ptr<const LLVMErrors> errors = collectErrors(llvmContext);
   std::unique_ptr<llvm::Module> llvmModule =
@@ -261,6 +263,7 @@ OwningOpRef<ModuleOp> readLLVM(const SourceText &source, MLIRContext *context) {
     return nullptr;
   if (found.empty()) {
     raiseAssembly(*llvmModule);
+    foldReflect(*llvmModule, chip);
     simplify(*llvmModule);
     found = *errors;
   }

@@ -24,9 +24,10 @@ namespace mlir::workgroup {
 /// True if `source` is text of LLVM IR, which no text of MLIR can be.
 bool isLLVM(const SourceText &source);
 
-/// The operations that `source`, of LLVM IR, stands for; functions are inlined
-/// where they are called. Null after an error.
-OwningOpRef<ModuleOp> readLLVM(const SourceText &source, MLIRContext *context);
+/// The operations that `source`, of LLVM IR, stands for on `chip`; functions
+/// are inlined where they are called. Null after an error.
+OwningOpRef<ModuleOp> readLLVM(const SourceText &source, StringRef chip,
+                               MLIRContext *context);
 
 } // namespace mlir::workgroup
 

@@ -39,7 +39,9 @@ ReadModule readSource(const SourceText &source, const CompileOptions &options,
   ParserConfig config(context, /*verifyAfterParse=*/false);
   OwningOpRef<ModuleOp> parsed =
       isLLVM(source)
-          ? readLLVM(source, context)
+          ? readLLVM(source,
+                     options.chip.empty() ? getDefaultChipName() : options.chip,
+                     context)
           : parseSourceString<ModuleOp>(source.text, config, source.name);
   if (!parsed)
     return {};

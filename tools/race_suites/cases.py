@@ -16,8 +16,9 @@ Failed = Literal["not compiled", "refused", "timed out", "crashed"]
 Status = Ran | Failed
 FAILURES: tuple[Status, ...] = get_args(Failed)
 
-Kind = Literal["cuda", "model", "litmus"]
-"""A kernel in CUDA C++; a question to the model of memory; a litmus test on the emulator."""
+Kind = Literal["cuda", "model", "progress", "litmus"]
+"""A kernel in CUDA C++; a question to the model of memory, or whether all threads end; a litmus
+test on the emulator."""
 
 Value = int | float | tuple[int, ...]
 """An argument: a number, or the elements of an array of 32-bit integers."""

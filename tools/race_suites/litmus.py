@@ -12,12 +12,13 @@ import numpy as np
 
 import pipeline
 from oracles.litmus.kernels import Unsupported, make_kernel
+from oracles.litmus.liveness import always_ends
 from oracles.litmus.model import VERSIONS, decide
 from oracles.litmus.notation import Litmus
 from oracles.litmus.races import guard, has_race
 
 from .cases import Case, Expected, Outcome, Status, is_race, judge, outcome_of
-from .litmus_files import find_verdicts, read_file
+from .litmus_files import find_endings, find_verdicts, read_file
 
 _STEPS = 2_000
 _ORDERS: tuple[Literal["forward", "reverse"] | int, ...] = ("forward", "reverse", 1, 2, 3, 4, 5, 6)
@@ -35,6 +36,13 @@ def find_cases(folder: Path) -> Iterator[Case]:
                 holds = "holds" if verdicts[version] else "fails"
                 yield Case(suite, category, name, str(path), "open", holds, kind="model")
         yield Case("Dat3M, emulated", category, name, str(path), "open", kind="litmus")
+    for path, endings in sorted(find_endings(folder).items()):
+        name = str(path.relative_to(root).with_suffix(""))
+        for version, ends in endings.items():
+            suite = f"Dat3M, liveness, PTX {version[0]}.{version[1]}"
+            answer = "ends" if ends else "may not end"
+            category = name.partition("/")[0]
+            yield Case(suite, category, name, str(path), "open", answer, kind="progress")
 
 
 def execute(case: Case) -> Outcome:
@@ -47,6 +55,8 @@ def execute(case: Case) -> Outcome:
         litmus = read_file(Path(case.source), case.name, {})
         if case.kind == "model":
             status, message = _answer(case, litmus)
+        elif case.kind == "progress":
+            status, message = _compare(case, "ends" if always_ends(litmus) else "may not end")
         else:
             expected = _expect(litmus)
             kinds = emulate(guard(litmus))
@@ -64,7 +74,10 @@ def execute(case: Case) -> Outcome:
 
 def _answer(case: Case, litmus: Litmus) -> tuple[Status, str]:
     version = "".join(filter(str.isdigit, case.suite.rpartition(" ")[2]))
-    answer = "holds" if decide(litmus, version) else "fails"
+    return _compare(case, "holds" if decide(litmus, version) else "fails")
+
+
+def _compare(case: Case, answer: str) -> tuple[Status, str]:
     if answer == case.kernel:
         return "equal", ""
     return "differs", f"{answer}, and not {case.kernel}"

@@ -17,9 +17,18 @@ EXPECTED = "dartagnan/src/test/resources"
 
 def find_verdicts(folder: Path) -> dict[Path, dict[str, bool]]:
     """Return what Dat3M expects of the tests in its folder, by versions of PTX's model."""
+    return _read_tables(folder, "")
+
+
+def find_endings(folder: Path) -> dict[Path, dict[str, bool]]:
+    """Return whether Dat3M expects that all threads end, likewise."""
+    return _read_tables(folder, "-Liveness")
+
+
+def _read_tables(folder: Path, kind: str) -> dict[Path, dict[str, bool]]:
     verdicts: dict[Path, dict[str, bool]] = {}
     for version, name in (("60", "PTXv6_0"), ("75", "PTXv7_5")):
-        table = folder / EXPECTED / f"{name}-expected.csv"
+        table = folder / EXPECTED / f"{name}{kind}-expected.csv"
         with table.open() as lines:
             for path, verdict in filter(None, csv.reader(lines)):
                 verdicts.setdefault(folder / path, {})[version] = verdict.strip() == "1"

@@ -45,9 +45,9 @@ struct ThreadAccess {
   /// bits: 0 for an mbarrier.
   std::optional<AtomicScope> scope;
   unsigned atomicBits = 0;
-  /// For a write, whether all threads that do it write the same value to the
-  /// same place.
-  enum { NotSame, SameInIteration, SameAlways } sameness = NotSame;
+  /// For a write, whether all threads that do it, or all of a warp, write the
+  /// same value to the same place.
+  enum { NotSame, SameInWarp, SameInIteration, SameAlways } sameness = NotSame;
   MemorySpace space = MemorySpace::Other;
   /// The roots it may be of, as numbers, in ascending order; number 0 stands
   /// for any root of `space` (of any space if that is `Other`).

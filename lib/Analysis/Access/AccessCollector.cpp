@@ -10,12 +10,17 @@
 #include "AccessMasks.h"
 #include "AccessPointers.h"
 #include "AccessWhole.h"
+#include "Analysis/Memory/PointerAddress.h"
 #include "Analysis/Program/OpEffects.h"
+#include "Analysis/Program/WarpRules.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -104,6 +109,20 @@ bool AccessCollector::isMadeOnce(Value value) const {
   return made && isKernel(scope) && !isInLoop(made, scope);
 }
 
+/// True if all lanes of a warp have the same in `value`, which tells that by
+/// itself.
+static bool isOfWarp(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isButterfly(op) ||
+        (isa<gpu::SubgroupReduceOp>(op) && isOfWholeWarp(op)))
+      return true;
+    if (!isa<arith::BitcastOp, LLVM::BitcastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 /// Says whether threads that store `value` by `access` store the same.
 void AccessCollector::setSameness(Operation *store, Value value,
                                   ThreadAccess *access) {
@@ -119,9 +138,12 @@ void AccessCollector::setSameness(Operation *store, Value value,
                  : !scope->isAncestor(value.getParentBlock()->getParentOp());
   if (matchPattern(value, m_Constant()) || isGiven)
     access->sameness = ThreadAccess::SameAlways;
-  else if (uniformity.isUniform(value) &&
-           (uniformity.isUniformPoint(store) || isMadeOnce(value)))
+  else if (!uniformity.isUniformPoint(store) && !isMadeOnce(value))
+    return;
+  else if (uniformity.isUniform(value))
     access->sameness = ThreadAccess::SameInIteration;
+  else if (isOfWarp(value))
+    access->sameness = ThreadAccess::SameInWarp;
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,9 +156,24 @@ void AccessCollector::visit(Operation *op) {
     return visitCall(call);
   if (isFree || op->hasTrait<OpTrait::IsTerminator>() || visitElements(op) ||
       visitVectors(op) || visitWarp(op) || visitWhole(op, recorder) ||
-      visitAsync(op) || visitMBarrier(op) || visitPointers(op, recorder))
+      visitAsync(op) || visitMBarrier(op) || visitStore(op) ||
+      visitPointers(op, recorder))
     return;
   visitEffects(op);
+}
+
+bool AccessCollector::visitStore(Operation *op) {
+  auto store = dyn_cast<LLVM::StoreOp>(op);
+  if (!store)
+    return false;
+  ThreadAccess *access = addStore(store, recorder);
+  Type element = getElementTypeOrSelf(store.getValue());
+  std::optional<int64_t> bytes = getAccessBytes(element);
+  std::optional<uint64_t> given = store.getAlignment();
+  // Places that are not aligned may have a part in common.
+  if (bytes && (!given || *given >= uint64_t(*bytes)))
+    setSameness(store, store.getValue(), access);
+  return true;
 }
 
 bool AccessCollector::visitElements(Operation *op) {
@@ -275,9 +312,9 @@ void AccessCollector::addMatrix(AccessKind kind, OpOperand &operand,
 }
 
 bool AccessCollector::visitWarp(Operation *op) {
+  constexpr int64_t kRowBytes = 16; // of `ldmatrix`
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](nvgpu::LdMatrixOp load) {
-        constexpr int64_t kRowBytes = 16;
         AccessShape shape = AccessShape::ofElement(load.getIndices());
         OpOperand &operand = load.getSrcMemrefMutable();
         const PointsTo::Target &target = recorder.getTarget(operand.get());
@@ -290,6 +327,13 @@ bool AccessCollector::visitWarp(Operation *op) {
           shape.setMasked();
         recorder.add(AccessRecorder::make(op, AccessKind::Read), operand,
                      shape);
+        return true;
+      })
+      .Case([&](NVVM::LdMatrixOp load) {
+        bool isKnown = load.getNum() == 4 || getBlockShape(scope).hasLanes();
+        addPointer(AccessRecorder::make(op, AccessKind::Read),
+                   load.getPtrMutable(),
+                   isKnown ? std::optional(kRowBytes) : std::nullopt, recorder);
         return true;
       })
       .Case([&](gpu::SubgroupMmaLoadMatrixOp load) {

@@ -42,6 +42,7 @@ private:
   using Shape = AccessRecorder::Shape;
 
   void visit(Operation *op);
+  bool visitStore(Operation *op);
   bool visitElements(Operation *op);
   bool visitVectors(Operation *op);
   bool visitWarp(Operation *op);

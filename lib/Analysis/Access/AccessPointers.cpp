@@ -28,8 +28,8 @@ ThreadAccess *addPointer(ThreadAccess access, OpOperand &pointer,
 
 /// Adds an access of LLVM's to a value of `type`. What is wider than a register
 /// is several accesses, as is a vector: one for each of its elements.
-static void addValue(AccessKind kind, OpOperand &pointer, Type type,
-                     AccessRecorder &recorder) {
+static ThreadAccess *addValue(AccessKind kind, OpOperand &pointer, Type type,
+                              AccessRecorder &recorder) {
   constexpr int64_t kMaxBytes = 8;
   ThreadAccess access = AccessRecorder::make(pointer.getOwner(), kind);
   std::optional<int64_t> bytes = getAccessBytes(type);
@@ -39,7 +39,12 @@ static void addValue(AccessKind kind, OpOperand &pointer, Type type,
     access.scope = getAtomicScope(pointer.getOwner());
     access.atomicBits = *atOnce * 8;
   }
-  addPointer(std::move(access), pointer, bytes, recorder);
+  return addPointer(std::move(access), pointer, bytes, recorder);
+}
+
+ThreadAccess *addStore(LLVM::StoreOp store, AccessRecorder &recorder) {
+  return addValue(AccessKind::Write, store.getAddrMutable(),
+                  store.getValue().getType(), recorder);
 }
 
 /// Adds what a copy by TMA reads and writes of any size.
@@ -78,11 +83,6 @@ bool visitPointers(Operation *op, AccessRecorder &recorder) {
       .Case([&](LLVM::LoadOp load) {
         addValue(AccessKind::Read, load.getAddrMutable(), load.getType(),
                  recorder);
-        return true;
-      })
-      .Case([&](LLVM::StoreOp store) {
-        addValue(AccessKind::Write, store.getAddrMutable(),
-                 store.getValue().getType(), recorder);
         return true;
       })
       .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([&](auto update) {

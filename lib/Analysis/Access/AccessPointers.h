@@ -15,6 +15,7 @@
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSPOINTERS_H
 
 #include "AccessRecorder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::workgroup {
 
@@ -23,6 +24,9 @@ namespace mlir::workgroup {
 ThreadAccess *addPointer(ThreadAccess access, OpOperand &pointer,
                          std::optional<int64_t> bytes,
                          AccessRecorder &recorder);
+
+/// Adds what `store` writes. Returns what was added, if anything.
+ThreadAccess *addStore(LLVM::StoreOp store, AccessRecorder &recorder);
 
 /// Adds the accesses of `op` if it is an operation on pointers; false if not.
 bool visitPointers(Operation *op, AccessRecorder &recorder);

@@ -293,6 +293,14 @@ static Value getPredicate(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
+/// The tiles that `op` loads if it is an `ldmatrix`; else 0.
+static int64_t countTiles(Operation *op) {
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
+    return load.getNumTiles();
+  auto load = dyn_cast<NVVM::LdMatrixOp>(op);
+  return load ? load.getNum() : 0;
+}
+
 unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
                                         const AccessFootprint &footprint,
                                         bool isInBounds) {
@@ -307,12 +315,12 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   // Every lane of a warp may read the row at the address of one.
   made.accessScope = access.accessScope;
   std::vector<Condition> conditions = {index.getGuard(access.op)};
-  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(access.op)) {
+  if (int64_t numTiles = countTiles(access.op)) {
     made.accessScope = AccessScope::Warp;
     // Eight lanes give the rows of a tile; of others no address is used.
-    if (load.getNumTiles() < 4 && index.getShape().hasLanes())
-      conditions.push_back(isBelow(index, index.getLane(),
-                                   Form(int64_t(8) * load.getNumTiles())));
+    if (numTiles < 4 && index.getShape().hasLanes())
+      conditions.push_back(
+          isBelow(index, index.getLane(), Form(int64_t(8) * numTiles)));
   }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));

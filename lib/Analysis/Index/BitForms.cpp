@@ -54,7 +54,6 @@ static SymbolicForm divideExactly(SymbolicForm form, int64_t factor) {
 
 /// Of `or` and `xor`: bits that one side has and the other has not are a sum.
 SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
-  Value value = op->getResult(0);
   if (lhs.isConstant() && rhs.isConstant())
     return algebra.apply(op, lhs, rhs);
   int64_t common = std::min(getPowerOfTwo(lhs), getPowerOfTwo(rhs));
@@ -67,7 +66,7 @@ SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
     std::swap(lhs, rhs);
     Form low = takeLow(lhs, std::min(getStep(lhs), getPowerOfTwo(rhs)));
     if (low.constant != 0)
-      return algebra.add(translateMixture(op, lhs, rhs), low, 1, value);
+      return algebra.add(translateMixture(op, lhs, rhs), low, 1, nullptr);
   }
   for (unsigned i = 0; i < 2; ++i) {
     std::swap(lhs, rhs);
@@ -78,10 +77,10 @@ SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
     int64_t mask = int64_t(llvm::bit_ceil(uint64_t(*range.max) + 1) - 1);
     Form high = lhs, low = takeLow(high, mask + 1);
     if (low.constant == 0)
-      return algebra.add(lhs, rhs, 1, value);
+      return algebra.add(lhs, rhs, 1, nullptr);
     if (low.constant == mask)
-      return isa<arith::OrIOp>(op) ? lhs : algebra.add(lhs, rhs, -1, value);
-    return algebra.add(high, algebra.apply(op, low, rhs), 1, value);
+      return isa<arith::OrIOp>(op) ? lhs : algebra.add(lhs, rhs, -1, nullptr);
+    return algebra.add(high, algebra.apply(op, low, rhs), 1, nullptr);
   }
   return algebra.apply(op, lhs, rhs);
 }

@@ -28,6 +28,8 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/LLVMContext.h"
 
 namespace mlir::workgroup {
 
@@ -125,7 +127,7 @@ void KindTable::addAccesses() {
       vector::CompressStoreOp, vector::TransferReadOp, vector::TransferWriteOp,
       vector::GatherOp, vector::ScatterOp>(OpKind::Access);
   add<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
-      nvgpu::LdMatrixOp>(OpKind::WarpAccess);
+      nvgpu::LdMatrixOp, NVVM::LdMatrixOp>(OpKind::WarpAccess);
   add<GroupProductOp>(OpKind::GroupAccess);
   add<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(OpKind::AtomicAccess);
   add<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(OpKind::AsyncCopy);
@@ -164,15 +166,36 @@ static std::optional<OpKind> getKindOfLibrary(Operation *op) {
   return std::nullopt;
 }
 
+/// True if the intrinsic `name` computes of its operands and nothing else, in
+/// each thread for itself, as LLVM has it.
+static bool isComputation(StringRef name) {
+  thread_local llvm::DenseMap<llvm::Intrinsic::ID, bool> known;
+  llvm::Intrinsic::ID number = llvm::Intrinsic::lookupIntrinsicID(name);
+  if (number == llvm::Intrinsic::not_intrinsic)
+    return false;
+  auto [it, isNew] = known.try_emplace(number);
+  if (isNew) {
+    llvm::LLVMContext context;
+    llvm::AttributeSet attributes =
+        llvm::Intrinsic::getFnAttributes(context, number);
+    it->second = attributes.getMemoryEffects().doesNotAccessMemory() &&
+                 !attributes.hasAttribute(llvm::Attribute::Convergent);
+  }
+  return it->second;
+}
+
+/// True for products of matrices that nvvm has no operation for, which lanes
+/// happen to be together, what keeps a load, and functions of numbers.
+static bool isPrivateIntrinsic(StringRef name) {
+  return name.starts_with("llvm.nvvm.mma.") || name == "llvm.nvvm.activemask" ||
+         name == "llvm.fake.use" || isComputation(name);
+}
+
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
-  // Products of matrices that nvvm has no operation for, which lanes happen to
-  // be together, and what keeps a load.
   auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-  if (call && (call.getIntrin().starts_with("llvm.nvvm.mma.") ||
-               call.getIntrin() == "llvm.nvvm.activemask" ||
-               call.getIntrin() == "llvm.fake.use"))
+  if (call && isPrivateIntrinsic(call.getIntrin()))
     return OpKind::Private;
   if (kind != OpKind::Other)
     return kind;

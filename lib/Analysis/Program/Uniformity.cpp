@@ -125,6 +125,8 @@ bool UniformityAnalysis::isUniformWhatever(OpOperand &use) const {
   Operation *op = use.getOwner();
   if (isReductionOfBlock(op) || isLoadOfParameter(op))
     return true;
+  if (unit == UniformityUnit::Warp && isButterfly(op))
+    return true;
   return unit == UniformityUnit::Warp && use.getOperandNumber() == 0 &&
          (isOfWholeWarp(op) || isWarpNumber(op));
 }

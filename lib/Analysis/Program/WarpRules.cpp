@@ -8,11 +8,18 @@
 
 #include "WarpRules.h"
 #include "LaunchValues.h"
+#include "OpEffects.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::workgroup {
 
@@ -79,6 +86,137 @@ bool isOfWholeWarp(Operation *op) {
   return shuffle && shuffle.getMode() == gpu::ShuffleMode::IDX &&
          getConstantIntValue(shuffle.getWidth()) == kWarpSize;
 }
+
+//===----------------------------------------------------------------------===//
+// Reductions by exchanges
+//===----------------------------------------------------------------------===//
+
+/// `value` before casts that keep its bits.
+static Value skipBitcasts(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::BitcastOp, LLVM::BitcastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+static bool isConstant(Value value, int64_t number) {
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() == number;
+}
+
+namespace {
+
+/// What a lane gets from the lane whose number differs from its own in one bit.
+struct LaneExchange {
+  Value source;
+  int64_t bit;
+
+  static std::optional<LaneExchange> of(Value value);
+};
+
+} // namespace
+
+std::optional<LaneExchange> LaneExchange::of(Value value) {
+  value = skipBitcasts(value);
+  Operation *op = value.getDefiningOp();
+  Value source, distance;
+  if (auto shuffle = dyn_cast_or_null<gpu::ShuffleOp>(op);
+      shuffle && shuffle.getMode() == gpu::ShuffleMode::XOR &&
+      value == shuffle.getShuffleResult() &&
+      isConstant(shuffle.getWidth(), kWarpSize)) {
+    source = shuffle.getValue();
+    distance = shuffle.getOffset();
+  } else if (auto shuffle = dyn_cast_or_null<NVVM::ShflOp>(op);
+             shuffle && shuffle.getKind() == NVVM::ShflKind::bfly &&
+             isConstant(shuffle.getThreadMask(), -1) &&
+             isConstant(shuffle.getMaskAndClamp(), kWarpSize - 1)) {
+    source = shuffle.getVal();
+    distance = shuffle.getOffset();
+  }
+  APInt bit;
+  if (!source || !matchPattern(distance, m_ConstantInt(&bit)) ||
+      !bit.isPowerOf2() || bit.uge(kWarpSize))
+    return std::nullopt;
+  return LaneExchange{skipBitcasts(source), int64_t(bit.getZExtValue())};
+}
+
+/// True if `op` combines two values to the same, whichever comes first.
+static bool isSymmetric(Operation *op) {
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1 ||
+      !llvm::all_equal({op->getOperand(0).getType(),
+                        op->getOperand(1).getType(),
+                        op->getResult(0).getType()}))
+    return false;
+  bool isOfLLVM =
+      isa<LLVM::FAddOp, LLVM::FMulOp, LLVM::AddOp, LLVM::MulOp, LLVM::AndOp,
+          LLVM::OrOp, LLVM::XOrOp, LLVM::MaxNumOp, LLVM::MinNumOp,
+          LLVM::MaximumOp, LLVM::MinimumOp, LLVM::SMaxOp, LLVM::SMinOp,
+          LLVM::UMaxOp, LLVM::UMinOp>(op);
+  return isOfLLVM ||
+         (op->hasTrait<OpTrait::IsCommutative>() && isMemoryEffectFree(op));
+}
+
+/// The exchange by which one operand of `op` comes from what the other one is.
+static std::optional<LaneExchange> getExchange(Operation *op) {
+  for (unsigned i : {0, 1})
+    if (auto exchange = LaneExchange::of(op->getOperand(i));
+        exchange && exchange->source == skipBitcasts(op->getOperand(1 - i)))
+      return exchange;
+  return std::nullopt;
+}
+
+bool isButterfly(Operation *op) {
+  for (int64_t missing = kWarpSize - 1; op && isSymmetric(op);) {
+    std::optional<LaneExchange> exchange = getExchange(op);
+    if (!exchange || (missing & exchange->bit) == 0)
+      return false;
+    missing &= ~exchange->bit;
+    if (missing == 0)
+      return true;
+    op = exchange->source.getDefiningOp();
+  }
+  return false;
+}
+
+bool isMadeOfExchange(Value value) {
+  SmallVector<Value> worklist = {value};
+  llvm::SmallDenseSet<Value> seen;
+  auto isExchange = [](Operation *op) {
+    return getOpKind(op) == OpKind::WarpExchange;
+  };
+  auto hasExchange = [&](Operation *op) {
+    return op
+        ->walk([&](Operation *inner) {
+          return isExchange(inner) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    Block *block = next.getParentBlock();
+    // Of a branch or a loop, whatever it hands on.
+    if (!op && !(block->isEntryBlock() &&
+                 isa<FunctionOpInterface>(block->getParentOp())))
+      op = block->getParentOp();
+    if (!op)
+      continue;
+    if (isExchange(op) || (op->getNumRegions() > 0 && hasExchange(op)))
+      return true;
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of warps
+//===----------------------------------------------------------------------===//
 
 /// True if `value` counts the threads of a block such that each warp begins at
 /// a multiple of 32.

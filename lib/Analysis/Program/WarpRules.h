@@ -25,6 +25,15 @@ namespace mlir::workgroup {
 /// together, have: whatever they differ in.
 bool isOfWholeWarp(Operation *op);
 
+/// True if `op` is the last step of a reduction over the lanes of a warp, in
+/// each of which a lane combines what it has with what the lane has whose
+/// number differs in some bits: all have the same then.
+bool isButterfly(Operation *op);
+
+/// True if `value` may be made of what lanes of a warp have exchanged, by which
+/// they may have come to have the same.
+bool isMadeOfExchange(Value value);
+
 /// True if `op` computes from a thread id a number that only changes from warp
 /// to warp.
 bool isWarpNumber(Operation *op);

@@ -83,6 +83,13 @@ bool HazardContext::canRace(unsigned first, unsigned second) const {
   return !(isBlock && threads == PairRelation::OfOneWarp);
 }
 
+bool HazardContext::writesSame(unsigned access) const {
+  auto sameness = accesses[access].sameness;
+  return sameness == ThreadAccess::SameInWarp
+             ? threads == PairRelation::OfOneWarp
+             : sameness != ThreadAccess::NotSame;
+}
+
 bool HazardContext::haveCommonRoot(unsigned first, unsigned second) const {
   return llvm::any_of(accesses[first].roots, [&](unsigned root) {
     return root != 0 && llvm::is_contained(accesses[second].roots, root);

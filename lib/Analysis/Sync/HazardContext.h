@@ -59,6 +59,8 @@ public:
   /// True if threads that do the one and the other at the same time are wrong,
   /// or if barriers that stand between are to stay.
   bool canRace(unsigned first, unsigned second) const;
+  /// True if threads that do the write `access` at one time write the same.
+  bool writesSame(unsigned access) const;
   /// True if both may be in the same memory, which is known.
   bool haveCommonRoot(unsigned first, unsigned second) const;
   /// True if the access is done when its thread goes on.

@@ -125,7 +125,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   if (isSame && (isOrdered || (isTogether && isInStep && first != second))) {
     PairRelation relation = context.getRelation(around);
     if (context.asksForBarriers() &&
-        (first != second || accesses[first].sameness == ThreadAccess::NotSame))
+        (first != second || !context.writesSame(first)))
       found.add(first, second, {from, to, std::nullopt, false}, relation);
     isOrdered = false;
   }

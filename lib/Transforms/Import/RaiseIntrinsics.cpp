@@ -33,6 +33,7 @@ struct IntrinsicCall {
   bool raiseShuffle();
   bool raiseVote();
   bool raiseCopy();
+  bool raiseMatrixLoad();
 };
 
 } // namespace
@@ -151,6 +152,25 @@ bool IntrinsicCall::raiseCopy() {
   return true;
 }
 
+/// Loads of matrices of 8 by 8 elements of 16 bits from workgroup memory.
+bool IntrinsicCall::raiseMatrixLoad() {
+  constexpr unsigned kRows = 8;
+  unsigned count = 0;
+  name.consume_back(".p3");
+  if (!name.consume_front("ldmatrix.sync.aligned.m8n8.x") ||
+      name.consumeInteger(10, count))
+    return false;
+  bool isTransposed = name.consume_front(".trans");
+  if (name != ".b16")
+    return false;
+  rewriter.replaceOpWithNewOp<NVVM::LdMatrixOp>(
+      op, op->getResultTypes().front(), get(0), count,
+      isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(op.getContext(), kRows, kRows),
+      NVVM::LdStMatrixEltType::B16);
+  return true;
+}
+
 void raiseIntrinsics(Region &region, RewriterBase &rewriter) {
   SmallVector<LLVM::CallIntrinsicOp> calls;
   region.walk([&](LLVM::CallIntrinsicOp op) { calls.push_back(op); });
@@ -165,7 +185,8 @@ void raiseIntrinsics(Region &region, RewriterBase &rewriter) {
     for (Raise raise :
          {&IntrinsicCall::raiseBarrier, &IntrinsicCall::raiseReduction,
           &IntrinsicCall::raiseFence, &IntrinsicCall::raiseShuffle,
-          &IntrinsicCall::raiseVote, &IntrinsicCall::raiseCopy}) {
+          &IntrinsicCall::raiseVote, &IntrinsicCall::raiseCopy,
+          &IntrinsicCall::raiseMatrixLoad}) {
       IntrinsicCall call{op, name, rewriter};
       if ((call.*raise)())
         break;

@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "Analysis/Program/WarpRules.h"
 #include "Analysis/Tree/SyncTreeBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
@@ -212,6 +215,22 @@ bool KernelSync::mayOrderByPhases(const Hazard &hazard,
   });
 }
 
+/// True if two lanes of a warp may be about to write one value, of which that
+/// is not known.
+bool KernelSync::mayWriteSame(const Hazard &hazard, UniformityUnit unit) const {
+  Operation *op = getAccess(hazard.first).op;
+  if (hazard.first != hazard.second || hazard.relation.carrier ||
+      unit != UniformityUnit::Warp)
+    return false;
+  Value value =
+      llvm::TypeSwitch<Operation *, Value>(op)
+          .Case<LLVM::StoreOp, memref::StoreOp>(
+              [](auto store) { return store.getValue(); })
+          .Case([](vector::StoreOp store) { return store.getValueToStore(); })
+          .Default(Value());
+  return value && isMadeOfExchange(value);
+}
+
 /// Makes a hazard uncertain where threads wait for each other in other ways.
 void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
                         bool arePhasesFollowed) const {
@@ -256,6 +275,13 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                     : PairRelation::OfOneWarp,
       use, isOfPart, isComplete || tree.isOfPart());
   bool areFollowed = arePhasesFollowed(tree);
+  for (Hazard &hazard : hazards)
+    if (mayWriteSame(hazard, unit)) {
+      hazard.conflict.kind = Conflict::Possible;
+      hazard.conflict.witness = std::nullopt;
+      hazard.conflict.reason = "what they write is made of what lanes have "
+                               "exchanged, and may be the same";
+    }
   for (Hazard &hazard : hazards)
     weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers(),
            areFollowed);

@@ -131,6 +131,7 @@ public:
 private:
   bool arePhasesFollowed(const SyncTree &tree) const;
   bool mayOrderByPhases(const Hazard &hazard, bool arePhasesFollowed) const;
+  bool mayWriteSame(const Hazard &hazard, UniformityUnit unit) const;
   void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
               bool arePhasesFollowed) const;
 

@@ -77,6 +77,8 @@ static void remarkSameValues(KernelSync &kernel) {
   for (auto [number, access] :
        llvm::enumerate(kernel.getAccesses().getAccesses())) {
     PairRelation sameTime;
+    if (access.sameness == ThreadAccess::SameInWarp)
+      sameTime.threads = PairRelation::OfOneWarp;
     if (access.sameness != ThreadAccess::NotSame &&
         kernel.getConflicts().canMeet(number, number, sameTime))
       recordRemark(RemarkId::VerifySync_SameValue, access.op)

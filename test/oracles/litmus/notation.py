@@ -11,7 +11,8 @@ A test is some lines::
     never 1:r1 == 1 & 1:r2 != 1             or `sometimes`, or `always`
 
 The numbers behind the name are versions of PTX's memory model, and what it says of the last line.
-``race`` is of the guarded program, see ``races``.
+``race`` is of the guarded program, see ``races``; ``ends`` says whether all threads end, see
+``liveness``.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Litmus:
     name: str
     verdicts: dict[str, bool] = field(default_factory=dict)
     is_racy: bool | None = None
+    ends: bool | None = None
     places: list[tuple[int, int]] = field(default_factory=list)
     initial: dict[str, int] = field(default_factory=dict)
     registers: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -100,6 +102,9 @@ _BRANCH = re.compile(r"if (\w+) (==|!=) (-?\w+) goto (\w+)")
 _TERM = re.compile(r"(?:(\d+):)?(\w+) (==|!=) (?:(-?\d+)|(\d+):(\w+))")
 
 
+_TRUTHS = {"yes": True, "no": False}
+
+
 def read(text: str) -> Iterator[Litmus]:
     """Yield the tests of a text; what follows a sharp sign is a comment."""
     litmus: Litmus | None = None
@@ -113,7 +118,9 @@ def read(text: str) -> Iterator[Litmus]:
                 for verdict in verdicts:
                     version, _, answer = verdict.partition(":")
                     if version == "race":
-                        litmus.is_racy = {"yes": True, "no": False}[answer]
+                        litmus.is_racy = _TRUTHS[answer]
+                    elif version == "ends":
+                        litmus.ends = _TRUTHS[answer]
                     else:
                         litmus.verdicts[version] = {"holds": True, "fails": False}[answer]
             elif line:
@@ -206,6 +213,8 @@ def write(litmus: Litmus) -> str:
     verdicts = [f"{it}:{'holds' if holds else 'fails'}" for it, holds in litmus.verdicts.items()]
     if litmus.is_racy is not None:
         verdicts.append(f"race:{'yes' if litmus.is_racy else 'no'}")
+    if litmus.ends is not None:
+        verdicts.append(f"ends:{'yes' if litmus.ends else 'no'}")
     lines = [" ".join(["test", litmus.name, *verdicts])]
     lines.append("at " + " ".join(f"{block}.{gpu}" for block, gpu in litmus.places))
     initial = [f"{name}={value}" for name, value in litmus.initial.items() if value]

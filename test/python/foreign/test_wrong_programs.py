@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +164,44 @@ def test_binary_garbage(tmp_path: Path) -> None:
         (tmp_path / "k.bc").write_bytes(b"BC\xc0\xde" + data)
         with pytest.raises(Error):
             pipeline.check(tmp_path / "k.bc")
+
+
+@pytest.mark.parametrize("name", ["k.ll", "k.bc", "k.cu", "k.mlir"])
+def test_nothing_at_all(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    outcome = call("check", name, cwd=tmp_path)
+    assert outcome.code == 1
+    assert f"{name}:1:1: error: there is no program: this is empty" in outcome.words
+
+
+def test_bitcode_that_is_cut_off(tmp_path: Path) -> None:
+    assembler = shutil.which("llvm-as-22")
+    if not assembler:
+        pytest.skip("llvm-as-22 is not installed")
+    (tmp_path / "k.ll").write_text(make("  store i32 1, ptr %p\n  ret void"))
+    subprocess.run([assembler, "k.ll"], cwd=tmp_path, check=True)
+    whole = (tmp_path / "k.bc").read_bytes()
+    assert pipeline.check(tmp_path / "k.bc", block=1, grid=1).is_safe
+    for size in range(4, len(whole), len(whole) // 40):
+        (tmp_path / "k.bc").write_bytes(whole[:size])
+        with pytest.raises(CompileError) as caught:
+            pipeline.check(tmp_path / "k.bc", block=1, grid=1)
+        assert caught.value.diagnostics[0].location.line == 1
+
+
+def test_decimals_that_have_to_be_rounded() -> None:
+    """As LLVM prints them from version 23 on."""
+    text = make("""
+  %q = getelementptr float, ptr %p, i32 %t
+  store float 1.000000e-01, ptr %q
+  %r = getelementptr float, ptr %q, i32 32
+  store <2 x half> <half -1.000000e-01, half 5.000000e-01>, ptr %r
+  ret void
+""")
+    out = np.zeros(64, np.float32)
+    emulate(text, out, block=32)
+    assert (out[:32] == np.float32(0.1)).all()
+    assert out[32:].view(np.float16)[:2].tolist() == [np.float16(-0.1), 0.5]
 
 
 # --- the command line -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 import oracles.litmus.notation
 from oracles.litmus.kernels import Unsupported, make_kernel
+from oracles.litmus.liveness import always_ends
 from oracles.litmus.model import decide
 from oracles.litmus.notation import Litmus, read, write
 from oracles.litmus.races import guard, has_race
@@ -38,20 +39,54 @@ def _runs(litmus: Litmus) -> bool:
     return litmus.name not in WAITING
 
 
-RUNNING = [name for name, litmus in TESTS.items() if _runs(litmus)]
+RUNNING = [name for name, litmus in TESTS.items() if litmus.verdicts and _runs(litmus)]
+ENDING = [name for name, litmus in TESTS.items() if litmus.ends is not None]
 
 
 def test_the_table_is_whole() -> None:
-    assert len(TESTS) == 264
+    assert sum(bool(litmus.verdicts) for litmus in TESTS.values()) == 264
     assert len(VERDICTS) == 399
     assert len(RUNNING) == 116
     assert sum(TESTS[name].is_racy is True for name in RUNNING) == 62
+    assert len(ENDING) == 91
 
 
 @pytest.mark.parametrize(("name", "version"), VERDICTS)
 def test_verdicts_follow_from_the_axioms(name: str, version: str) -> None:
     litmus = TESTS[name]
     assert decide(litmus, version) == litmus.verdicts[version]
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_threads_end_if_each_is_let_go_on(name: str) -> None:
+    assert always_ends(TESTS[name]) == TESTS[name].ends
+
+
+WAITS = "again:; r0 = {load} f; if r0 != 1 goto again"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ends"),
+    [
+        (WAITS.format(load="ld.relaxed.gpu"), "st.relaxed.gpu f 1", True),
+        (WAITS.format(load="ld.relaxed.gpu"), "st f 1", True),
+        (WAITS.format(load="ld.relaxed.gpu"), "st f 2", False),
+        # Nothing makes it look again.
+        (WAITS.format(load="ld"), "st.relaxed.gpu f 1", False),
+        # Each undoes what the other waits for.
+        (
+            "again:; r0 = exch.relaxed.gpu f 0; if r0 == 1 goto again",
+            "again:; r0 = exch.relaxed.gpu f 1; if r0 == 0 goto again",
+            False,
+        ),
+        ("bar 1; " + WAITS.format(load="ld.relaxed.gpu"), "st f 1; bar 1", True),
+        ("bar 1; st f 1", WAITS.format(load="ld.relaxed.gpu") + "; bar 1", False),
+        ("bar 1 1 2", "st f 1", False),
+    ],
+)
+def test_threads_that_wait(first: str, second: str, ends: bool) -> None:
+    (litmus,) = read(f"test waits\nat 0.0 0.0\n0: {first}\n1: {second}\nalways f == 1\n")
+    assert always_ends(litmus) == ends
 
 
 @pytest.mark.parametrize("name", RUNNING)

@@ -191,6 +191,8 @@ def test_litmus_tests_of_dat3m(tmp_path: Path) -> None:
             "litmus/PTX/Manual/message.litmus": LITMUS,
             f"{expected}6_0-expected.csv": "litmus/PTX/Manual/message.litmus,1\n\n",
             f"{expected}7_5-expected.csv": "litmus/PTX/Manual/message.litmus,0\n",
+            f"{expected}6_0-Liveness-expected.csv": "litmus/PTX/Manual/message.litmus,1\n",
+            f"{expected}7_5-Liveness-expected.csv": "litmus/PTX/Manual/message.litmus,0\n",
         },
     )
     code = main.main(
@@ -201,6 +203,8 @@ def test_litmus_tests_of_dat3m(tmp_path: Path) -> None:
         "Dat3M, PTX 6.0": "equal",
         "Dat3M, PTX 7.5": "differs",  # as the table here is made to
         "Dat3M, emulated": "clean",
+        "Dat3M, liveness, PTX 6.0": "equal",
+        "Dat3M, liveness, PTX 7.5": "differs",
     }
     assert code == 1
 

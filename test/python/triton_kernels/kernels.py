@@ -67,8 +67,56 @@ def halves(x, B: tl.constexpr):
     tl.store(x + i // 2, i)  # two threads store to one place
 
 
+@triton.jit
+def layer_norm(x, out, N: tl.constexpr, B: tl.constexpr):
+    row = tl.program_id(0)
+    sums = tl.zeros([B], tl.float32)
+    for begin in range(0, N, B):
+        i = begin + tl.arange(0, B)
+        sums += tl.load(x + row * N + i, mask=i < N, other=0.0)
+    mean = tl.sum(sums, 0) / N
+    squares = tl.zeros([B], tl.float32)
+    for begin in range(0, N, B):
+        i = begin + tl.arange(0, B)
+        v = tl.load(x + row * N + i, mask=i < N, other=0.0)
+        v = tl.where(i < N, v - mean, 0.0)
+        squares += v * v
+    scale = 1 / tl.sqrt(tl.sum(squares, 0) / N + 1e-3)
+    for begin in range(0, N, B):
+        i = begin + tl.arange(0, B)
+        v = tl.load(x + row * N + i, mask=i < N)
+        tl.store(out + row * N + i, (v - mean) * scale, mask=i < N)
+
+
+@triton.jit
+def total(x, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.atomic_add(out, tl.sum(tl.load(x + i, mask=i < n, other=0.0), 0))
+
+
+@triton.jit
+def product(a, b, c, N: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    sums = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, N, BK):
+        left = tl.load(a + rm[:, None] * N + (k + rk)[None, :])
+        right = tl.load(b + (k + rk)[:, None] * N + rn[None, :])
+        sums += tl.dot(left, right)
+    tl.store(c + rm[:, None] * N + rn[None, :], sums)
+
+
+@triton.jit
+def turn(x, out, N: tl.constexpr, B: tl.constexpr):
+    r = tl.program_id(0) * B + tl.arange(0, B)
+    c = tl.program_id(1) * B + tl.arange(0, B)
+    v = tl.load(x + r[:, None] * N + c[None, :])
+    tl.store(out + c[:, None] * N + r[None, :], tl.trans(v))
+
+
 F32, I32 = "*fp32", "*i32"
-SIZES = {"B": 256, "BM": 32, "BN": 32, "BK": 32}
+SIZES = {"B": 256, "BM": 32, "BN": 32, "BK": 32, "N": 64}
 KERNELS = [
     (add, {"x": F32, "y": F32, "out": F32, "n": "i32"}, 4, 2),
     (softmax, {"x": F32, "out": F32, "n": "i32"}, 4, 2),
@@ -76,6 +124,11 @@ KERNELS = [
     (histogram, {"x": I32, "out": I32}, 4, 2),
     (transpose, {"x": F32, "out": F32, "n": "i32"}, 4, 2),
     (halves, {"x": I32}, 4, 2),
+    # Of lengths that are known.
+    (layer_norm, {"x": F32, "out": F32}, 4, 2),
+    (total, {"x": F32, "out": F32, "n": "i32"}, 4, 2),
+    (product, {"a": "*fp16", "b": "*fp16", "c": F32}, 2, 2),
+    (turn, {"x": F32, "out": F32}, 4, 2),
 ]
 
 
@@ -83,8 +136,10 @@ def main() -> None:
     here = Path(__file__).parent
     for kernel, types, warps, stages in KERNELS:
         sizes = {name: SIZES[name] for name in kernel.arg_names if name not in types}
-        if kernel is transpose:
+        if kernel in (transpose, turn):
             sizes["B"] = 32
+        if kernel is layer_norm:
+            sizes["N"] = 1000
         signature = {name: types.get(name, "constexpr") for name in kernel.arg_names}
         # Pointers and sizes are multiples of 16, as Triton finds most of them to be.
         attrs = {

@@ -13,7 +13,10 @@ from pipeline.runtime.emulator import Options
 from support.command_line import call
 
 HERE = Path(__file__).parent
-NAMES = ["add", "softmax", "matmul", "histogram", "transpose", "halves"]
+NAMES = [
+    *("add", "softmax", "matmul", "histogram", "transpose", "halves"),
+    *("layer_norm", "total", "product", "turn"),
+]
 BARRIER = re.compile(r"^.*@llvm\.nvvm\.barrier\.cta\.sync\.aligned\.all\(i32 0\).*\n", re.M)
 SCRATCH = (np.zeros(0, np.uint8), np.zeros(0, np.uint8))  # of which kernels use none
 
@@ -62,6 +65,20 @@ def launch(name: str, text: str) -> tuple[pipeline.Report, np.ndarray, np.ndarra
     if name == "transpose":
         x, out = floats(64, 64), np.zeros((64, 64), np.float32)
         return run(text, (2, 2), x, out, 64), out, x.T
+    if name == "layer_norm":
+        x, out = floats(3, 1000), np.zeros((3, 1000), np.float32)
+        middle = x - x.mean(1, keepdims=True)
+        return run(text, 3, x, out), out, middle / np.sqrt(x.var(1, keepdims=True) + 1e-3)
+    if name == "total":
+        x, out = floats(1000), np.zeros(1, np.float32)
+        return run(text, 4, x, out, 1000), out, x.sum(keepdims=True)
+    if name == "product":
+        a, b = floats(64, 64).astype(np.float16), floats(64, 64).astype(np.float16)
+        out = np.zeros((64, 64), np.float32)
+        return run(text, (2, 2), a, b, out), out, a.astype(np.float32) @ b
+    if name == "turn":
+        x, out = floats(64, 64), np.zeros((64, 64), np.float32)
+        return run(text, (2, 2), x, out), out, x.T
     out = np.zeros(256, np.int32)
     return run(text, 1, out), out, out
 
@@ -75,7 +92,12 @@ def test_numbers(name: str) -> None:
     np.testing.assert_allclose(out, wanted, rtol=1e-4, atol=1e-4)
 
 
-VERDICTS = {"add": "SAFE", "halves": "UNFIXABLE"}
+# Of the others, rows are as long as an argument says, by products that may wrap around; tiles are
+# mixed by `xor`; or places come from memory.
+VERDICTS = {
+    "halves": "UNFIXABLE",
+    **dict.fromkeys(("add", "layer_norm", "total", "product"), "SAFE"),
+}
 GRIDS: dict[str, int | tuple[int, int]] = {
     "add": 4,
     "softmax": 3,
@@ -83,6 +105,10 @@ GRIDS: dict[str, int | tuple[int, int]] = {
     "histogram": 2,
     "transpose": (2, 2),
     "halves": 1,
+    "layer_norm": 3,
+    "total": 4,
+    "product": (2, 2),
+    "turn": (2, 2),
 }
 
 
