@@ -6,7 +6,8 @@ never let. What was written is seen some time by reads that have a scope; a weak
 read what was there before, as nothing is promised of it.
 
 A barrier that counts lets through whoever comes once as many have come, as Dat3M has it; by PTX
-they wait for as many again. One that does not count waits for all threads of the block that have it.
+they wait for as many again. One that does not count waits for all threads of the block that have
+it.
 
 States are those of executions in which one thread acts after the other. That is enough for the
 programs here, whose loops end by what one place has.
@@ -155,9 +156,8 @@ class _Machine:
 
     def _count(self, barrier: _Barrier) -> int:
         """Return how many threads a barrier waits for: as it says, or all that ever come."""
-        place, operands = barrier
-        if len(operands) > 2:
-            return operands[2]
+        if len(barrier[1]) > 2:
+            return barrier[1][2]
         return sum(
             any(
                 it.name == "bar" and self._barrier(number, begin, it) == barrier
