@@ -113,6 +113,8 @@ class _Reader:
                 self.words.add(self.take())
             elif self.peek() in ("align", "addrspace") and self.peek(1).isdigit():
                 self.at += 2
+            elif self.peek().startswith('"'):
+                self.at += 1
             elif self.peek() in _WORDS_OF and self.peek(1) == "(":
                 self.at += 1
                 self.skip_group()
