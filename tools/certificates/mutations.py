@@ -22,7 +22,7 @@ from certificates.slices import Slice
 Document = dict[str, Any]
 _ORDERS = re.compile(r"call void @llvm\.nvvm\.(barrier|bar\.warp|cp\.async\.(commit|wait))")
 _OFFSETS = re.compile(r"= (getelementptr|add|or|shl|lshr|and|xor|mul|sub|udiv|urem)\b")
-_NUMBER = re.compile(r"(?<=[ ,])-?\d+(?=,|$| *$)")
+_NUMBER = re.compile(r"(?<=[ ,])-?\d+(?=[,)]| *$)")
 _COPY = re.compile(r"call void @llvm\.nvvm\.cp\.async\.c")
 
 
