@@ -166,16 +166,20 @@ static void doubtBlocks(Conflict &conflict,
   conflict.witness = std::nullopt;
 }
 
-/// It is not certain that threads meet where it is not that they are in the
-/// same buffer at the time, or that they touch all of their footprints.
+/// True if two accesses are known to be in the same buffer at the time, and to
+/// touch all of their footprints.
+static bool arePlacesCertain(const ThreadAccess &first,
+                             const ThreadAccess &second) {
+  return first.roots.size() == 1 && second.roots.size() == 1 &&
+         !first.footprint->isPartial && !second.footprint->isPartial;
+}
+
+/// It is not certain that threads meet where their places are not.
 static void doubtPlaces(Conflict &conflict, const ThreadAccess &first,
                         const ThreadAccess &second) {
   if (conflict.kind != Conflict::Certain)
     return;
   bool isOneRoot = first.roots.size() == 1 && second.roots.size() == 1;
-  bool isWhole = !first.footprint->isPartial && !second.footprint->isPartial;
-  if (isOneRoot && isWhole)
-    return;
   conflict.reason = isOneRoot
                         ? "not all elements of its vector may be accessed"
                         : "it is not known which of several buffers it is in";
@@ -183,23 +187,27 @@ static void doubtPlaces(Conflict &conflict, const ThreadAccess &first,
   conflict.witness = std::nullopt;
 }
 
-/// Nothing is certain of vectors that leave their rows.
-void ThreadConflicts::doubtBounds(Conflict &conflict, unsigned first,
-                                  unsigned second,
-                                  const PairRelation &relation) {
-  if (conflict.kind != Conflict::Certain ||
-      (inBoundsOf[first] == footprintOf[first] &&
-       inBoundsOf[second] == footprintOf[second]))
-    return;
+/// The conflict of two accesses whose places are certain. Nothing is certain of
+/// vectors that leave their rows: two threads that stay are asked for first.
+Conflict ThreadConflicts::decideInRows(unsigned first, unsigned second,
+                                       const PairRelation &relation) {
+  unsigned lhs = footprintOf[first], rhs = footprintOf[second];
+  if (inBoundsOf[first] == lhs && inBoundsOf[second] == rhs)
+    return decideOnce(lhs, rhs, relation);
   Conflict inBounds =
       decideOnce(inBoundsOf[first], inBoundsOf[second], relation);
   if (inBounds.kind == Conflict::Certain) {
-    conflict = std::move(inBounds); // with two threads that stay
-  } else if (!inBounds) {
+    auto [left, right] = getTwins(lhs, rhs);
+    remember(left, right, inBounds);
+    return inBounds;
+  }
+  Conflict conflict = decideOnce(lhs, rhs, relation);
+  if (conflict.kind == Conflict::Certain && !inBounds) {
     conflict.kind = Conflict::Possible;
     conflict.reason = "a vector has to leave its row for that";
     conflict.witness = std::nullopt;
   }
+  return conflict;
 }
 
 ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
@@ -362,9 +370,10 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   if (accesses.areComparable(lhs, rhs)) {
     if (areTilesApart(first, second, relation))
       return conflict;
+    if (arePlacesCertain(lhs, rhs))
+      return decideInRows(first, second, relation);
     conflict = decideOnce(footprintOf[first], footprintOf[second], relation);
     doubtPlaces(conflict, lhs, rhs);
-    doubtBounds(conflict, first, second, relation);
     return conflict;
   }
   if (mayFind(first, second, relation) &&

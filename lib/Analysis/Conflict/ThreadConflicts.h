@@ -148,8 +148,8 @@ private:
   void remember(unsigned first, unsigned second, const Conflict &conflict);
   bool doKnownMeet(unsigned first, unsigned second,
                    const PairRelation &relation);
-  void doubtBounds(Conflict &conflict, unsigned first, unsigned second,
-                   const PairRelation &relation);
+  Conflict decideInRows(unsigned first, unsigned second,
+                        const PairRelation &relation);
   const Conflict &decideTwins(unsigned first, unsigned second,
                               const PairRelation &relation);
   Conflict decideByIterations(const SymbolicFootprint &first,

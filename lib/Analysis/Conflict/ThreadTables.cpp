@@ -180,6 +180,11 @@ bool isOfThread(const SymbolicCondition &condition) {
 }
 
 bool ThreadTables::isAlways(const SymbolicCondition &condition) {
+  // Ranges tell as much of most bounds, without any table.
+  if (condition.kind == Condition::NonNegative)
+    if (Interval range = SymbolicIndex::getRange(condition.form);
+        range.min && *range.min >= 0)
+      return true;
   return llvm::all_of(evaluate(condition),
                       [](Truth truth) { return truth == Truth::Yes; });
 }

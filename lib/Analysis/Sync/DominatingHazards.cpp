@@ -77,10 +77,11 @@ bool DominatingHazards::areApart(unsigned first, unsigned second) {
   Meeting &meeting = meetings[kinds[first] * numKinds + kinds[second]];
   if (meeting == Meeting::Unknown) {
     PairRelation anyTime = context.getAnyTime(first, second);
+    // Which of them comes first makes no difference then.
     bool isNever = !context.canRace(first, second) ||
-                   (!conflicts.mayFind(first, second, anyTime) &&
-                    !conflicts.mayFind(second, first, anyTime));
+                   !conflicts.mayFind(first, second, anyTime);
     meeting = isNever ? Meeting::Never : Meeting::Asked;
+    meetings[kinds[second] * numKinds + kinds[first]] = meeting;
   }
   return meeting == Meeting::Never;
 }

@@ -31,7 +31,7 @@ public:
         dominating(context, found), async(context, found),
         fences(context, found) {}
 
-  std::vector<Hazard> find();
+  std::vector<Hazard> find(ArrayRef<SyncHazard> covered);
 
 private:
   void visit(unsigned first, unsigned second);
@@ -135,9 +135,12 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   async.visitRepeated(first, second, around);
 }
 
-std::vector<Hazard> HazardFinder::find() {
+std::vector<Hazard> HazardFinder::find(ArrayRef<SyncHazard> covered) {
   if (context.isOpenOnly)
     found.implied.addBarriers();
+  for (const SyncHazard &order : covered)
+    if (found.implied.canLead(order.from, order.to, order.loop))
+      found.implied.add(order);
   if (context.choosesBarriers())
     dominating.find();
   std::vector<std::pair<unsigned, unsigned>> leading = found.getLeadingPairs();
@@ -174,12 +177,14 @@ std::vector<Hazard> HazardFinder::find() {
   return found.take();
 }
 
-std::vector<Hazard> findHazards(
-    const ThreadAccesses &accesses, const SyncTree &tree,
-    ThreadConflicts &conflicts, PairRelation::Threads threads, HazardUse use,
-    llvm::function_ref<bool(unsigned, unsigned)> isElsewhere, bool isComplete) {
+std::vector<Hazard>
+findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
+            ThreadConflicts &conflicts, PairRelation::Threads threads,
+            HazardUse use,
+            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere,
+            bool isComplete, ArrayRef<SyncHazard> covered) {
   HazardContext context(accesses, tree, conflicts, threads, use, isComplete);
-  return HazardFinder(context, isElsewhere).find();
+  return HazardFinder(context, isElsewhere).find(covered);
 }
 
 } // namespace mlir::workgroup

@@ -29,13 +29,13 @@ namespace mlir::workgroup {
 /// others, some are left out; all that is certain has a certain one among those
 /// that remain. Unless it is for elimination, without what those of `tree`
 /// order, and each with all that is known of its paths; otherwise as if
-/// branches could lead anywhere.
+/// branches could lead anywhere. Other barriers are known to cover `covered`.
 std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
             HazardUse use = HazardUse::Elimination,
             llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr,
-            bool isComplete = false);
+            bool isComplete = false, ArrayRef<SyncHazard> covered = {});
 
 } // namespace mlir::workgroup
 

@@ -59,7 +59,8 @@ private:
                          const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
-                                  HazardUse use = HazardUse::Insertion);
+                                  HazardUse use = HazardUse::Insertion,
+                                  ArrayRef<SyncHazard> covered = {});
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   SyncPlacement placeAll(const SyncTree &tree, ArrayRef<Hazard> hazards);
   bool orderWarps(const SyncTree &tree, const SyncPlacement &placement);
@@ -104,12 +105,13 @@ Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
 /// What has to be ordered here: of a function, what its calls ask for.
 std::vector<Hazard> BarrierEditor::findHazards(const SyncTree &tree,
                                                UniformityUnit unit,
-                                               HazardUse use) {
+                                               HazardUse use,
+                                               ArrayRef<SyncHazard> covered) {
   if (program.isSeenAtCalls(kernel.getScope()))
     return atCalls.find(kernel, program, tree, unit);
   // Where waits are in the way, all is told that is left unordered.
-  return kernel.findHazards(tree, unit, use,
-                            /*isComplete=*/!kernel.findWaits().empty());
+  return kernel.findHazards(
+      tree, unit, use, /*isComplete=*/!kernel.findWaits().empty(), covered);
 }
 
 /// The fewest barriers of one kind.
@@ -119,8 +121,9 @@ SyncPlacement BarrierEditor::placeAll(const SyncTree &tree,
   return leading.restore(placeBarriers(tree.getProgram(), leading.orders));
 }
 
-/// True if barriers of the block at the points of `placement` cover what threads
-/// of a warp ask for, too. With these in place most of that need not be asked.
+/// True if barriers of the block at the points of `placement` cover what
+/// threads of a warp ask for, too. With these in place most of that need not be
+/// asked.
 bool BarrierEditor::orderWarps(const SyncTree &tree,
                                const SyncPlacement &placement) {
   SmallVector<Operation *> tried;
@@ -134,6 +137,38 @@ bool BarrierEditor::orderWarps(const SyncTree &tree,
   for (Operation *barrier : tried)
     rewriter.eraseOp(barrier);
   return areOrdered;
+}
+
+/// The orders, between steps of `warps`, that barriers of the block cover
+/// wherever they are put to cover `hazards` of `block`, but for the
+/// `uncovered`.
+static SmallVector<SyncHazard> getCoveredOrders(const SyncTree &block,
+                                                ArrayRef<Hazard> hazards,
+                                                ArrayRef<unsigned> uncovered,
+                                                const SyncTree &warps) {
+  DenseMap<const KernelLoop *, unsigned> loops;
+  for (unsigned node = 0; node < warps.getProgram().nodes.size(); ++node)
+    if (const KernelLoop *loop = warps.getLoop(node))
+      loops[loop] = node;
+  SmallVector<SyncHazard> covered;
+  for (auto [number, hazard] : llvm::enumerate(hazards)) {
+    const SyncHazard &order = hazard.order;
+    bool isPlain = order.from == block.getStep(hazard.first) &&
+                   order.to == block.getStep(hazard.second) && !order.isFar &&
+                   order.wholeIterations.empty() && order.taken.empty();
+    if (!isPlain || llvm::is_contained(uncovered, number))
+      continue;
+    SyncHazard same{warps.getStep(hazard.first), warps.getStep(hazard.second),
+                    std::nullopt, false};
+    if (order.loop) {
+      auto loop = loops.find(block.getLoop(*order.loop));
+      if (loop == loops.end())
+        continue;
+      same.loop = loop->second;
+    }
+    covered.push_back(std::move(same));
+  }
+  return covered;
 }
 
 /// The best places for `hazards`, given that barriers of warps come on top.
@@ -152,7 +187,9 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
   areWarpsOrdered = orderWarps(tree, best);
   if (areWarpsOrdered)
     return best;
-  LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
+  LeadingOrders leadingOfWarps(
+      findHazards(warps, UniformityUnit::Warp, HazardUse::Insertion,
+                  getCoveredOrders(tree, hazards, best.uncovered, warps)));
   ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
   SyncPointMap points = matchPoints(tree, warps);
   auto getPoint = [&](SyncPoint point) -> std::optional<SyncPoint> {

@@ -262,7 +262,8 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
 
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                             UniformityUnit unit, HazardUse use,
-                                            bool isComplete) {
+                                            bool isComplete,
+                                            ArrayRef<SyncHazard> covered) {
   // What a part does in one iteration its own barriers order.
   bool isOfAll = unit == UniformityUnit::Block && !tree.isOfPart();
   auto isOfPart = [&](unsigned first, unsigned second) {
@@ -273,7 +274,7 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
-      use, isOfPart, isComplete || tree.isOfPart());
+      use, isOfPart, isComplete || tree.isOfPart(), covered);
   bool areFollowed = arePhasesFollowed(tree);
   for (Hazard &hazard : hazards)
     if (mayWriteSame(hazard, unit)) {

@@ -84,9 +84,11 @@ public:
   /// Gives `part` a barrier if it has none; false if none is left.
   bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
   /// The hazards that barriers have to order; for a tree of a part of the block
-  /// those of the part, or all if `isComplete`.
+  /// those of the part, or all if `isComplete`. Of what follows from `covered`,
+  /// which is ordered anyway, some are left out.
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
-                                  HazardUse use, bool isComplete = false);
+                                  HazardUse use, bool isComplete = false,
+                                  ArrayRef<SyncHazard> covered = {});
   /// Whether barriers of warps can be told from those of the block.
   bool hasWarps() const {
     return conflicts.getIndex().getShape().getNumThreads().has_value();
