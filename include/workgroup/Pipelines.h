@@ -43,10 +43,16 @@ struct RingOptions {
         engine{parent, "engine",
                llvm::cl::desc("How the copies of a ring run ahead"),
                llvm::cl::init(RingEngine::Auto), getRingEngineValues()},
+        specializeWarps{
+            parent, "specialize-warps",
+            llvm::cl::desc("Threads that blocks get more to fill rings for "
+                           "products of warp groups; 0 for none"),
+            llvm::cl::init(0)},
         assumeDistinctArguments(parent) {}
 
   ::mlir::detail::PassOptions::Option<int64_t> slots;
   ::mlir::detail::PassOptions::Option<RingEngine> engine;
+  ::mlir::detail::PassOptions::Option<int64_t> specializeWarps;
   AssumeDistinctArgumentsOption assumeDistinctArguments;
 };
 

@@ -116,6 +116,10 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                            options.assumeDistinctArguments, chip.str()}));
   // Reads tiles as they are, and need not know of slots.
   addContractions(pm, contractions, options, chip, assumeAlignment);
+  if (options.specializeWarps > 0)
+    pm.addPass(createSpecializeWarpsPass(
+        {options.specializeWarps, assumeAlignment,
+         options.assumeDistinctArguments, chip.str()}));
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));

@@ -59,6 +59,20 @@ struct LowerRingsOptions {
 LogicalResult lowerRings(Operation *root,
                          const LowerRingsOptions &options = {});
 
+struct SpecializeWarpsOptions {
+  /// The threads that a block gets more: whole warps.
+  int64_t producers = 128;
+  /// As of `LowerRingsOptions`.
+  int64_t assumeAlignment = 0;
+  bool assumeDistinctArguments = false;
+  std::string chip = "";
+};
+
+/// Gives kernels inside `root` whose rings TMA fills for products of warp
+/// groups warps of their own for that. See pass `workgroup-specialize-warps`.
+void specializeWarps(Operation *root,
+                     const SpecializeWarpsOptions &options = {});
+
 /// Moves the loads that the first products of an iteration wait for to the
 /// iteration before, in loops of device code inside `root`; those of fused
 /// multiply-adds only with `fma`. See pass `workgroup-rotate-loops`.

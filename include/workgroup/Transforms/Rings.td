@@ -167,4 +167,48 @@ def RotateLoops_Rotated
     : Passed<"What an iteration of a loop begins with is done in the one before.">;
 def RotateLoops_NotRotated : Missed<"A loop of products stays as it is.">;
 
+def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
+  let summary = "Let warps of their own fill the rings of a kernel";
+  let description = [{
+    A `gpu.launch` whose rings TMA fills for products of warp groups
+    (`workgroup.group_product`) gets `producers` threads more. They execute the copies of the
+    rings and what these are computed of (loops and branches around, and arithmetic); the others
+    execute everything else (`workgroup.specialize`). Neither side waits for the other but where
+    a slot is not yet full, or not yet empty: there is no barrier in the loop, and warps
+    that multiply start no copies.
+
+    Where both are whole warp groups, on sm_90a, the registers that producers do not need go to
+    consumers, as many as the block was launched with in all (`setmaxnreg`).
+
+    Lowering the rings (`workgroup-lower-rings`) makes two mbarriers of each slot. One thread of the
+    producers waits for the slot to be empty, tells how many bytes to expect, and starts the
+    loads. Each warp of the consumers, when it has read a slot, arrives for it.
+
+    A kernel stays, with a remark that says why, if its blocks are not of a constant number of
+    threads in one dimension, whole warp groups; if anything else in it takes all threads of the
+    block (barriers, copies and linalg operations that are not shared out yet) or is in workgroup
+    memory; if the kernel may write what is copied; if what the copies depend on cannot be
+    executed twice.
+
+    Run between `workgroup-lower-contractions` and `workgroup-lower-rings`. Example:
+    `test/Transforms/Rings/specialize-warps.mlir`. Source: NVIDIA, "CUTLASS: warp specialization".
+  }];
+  let options = [
+    Option<"producers", "producers", "int64_t", /*default=*/"128",
+           "Threads that a block gets more, for copies: whole warps">,
+    AssumeAlignmentOption,
+    AssumeDistinctArgumentsOption,
+    ChipOption,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::workgroup::WorkgroupDialect"
+  ];
+}
+
+def SpecializeWarps_Specialized
+    : Passed<"Warps of their own fill the rings of a kernel.">;
+def SpecializeWarps_NotSpecialized
+    : Missed<"The warps that read the tiles of a kernel copy them, too.">;
+
 #endif // WORKGROUP_TRANSFORMS_RINGS

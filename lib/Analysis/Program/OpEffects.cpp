@@ -349,8 +349,13 @@ std::optional<AsyncGroup> getAsyncGroup(Operation *op) {
         return AsyncGroup{AsyncGroup::Products, /*isCommit=*/false,
                           int64_t(wait.getGroup())};
       })
+      .Case([](GroupProductOp product) -> Result {
+        return AsyncGroup{AsyncGroup::TileProducts, /*isCommit=*/true,
+                          int64_t(product.getPending()), /*isOfReads=*/false,
+                          /*isWhole=*/true};
+      })
       .Case([](AwaitProductsOp) -> Result {
-        return AsyncGroup{AsyncGroup::Products, /*isCommit=*/false};
+        return AsyncGroup{AsyncGroup::TileProducts, /*isCommit=*/false};
       })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -138,7 +138,9 @@ struct AsyncGroup {
     /// Stores by TMA.
     Stores,
     /// Products of matrices by warpgroups.
-    Products
+    Products,
+    /// Products of tiles, each of which is a group (`workgroup`).
+    TileProducts
   };
   Engine engine;
   bool isCommit;
@@ -146,6 +148,8 @@ struct AsyncGroup {
   int64_t numPending = 0;
   /// True for a wait for stores that covers only their reads.
   bool isOfReads = false;
+  /// True for an operation that is a group, and waits for those before it.
+  bool isWhole = false;
 };
 
 /// The effect of `op` on groups; nothing if it is of another kind.

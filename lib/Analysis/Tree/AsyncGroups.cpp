@@ -8,14 +8,11 @@
 
 #include "AsyncGroups.h"
 #include "Analysis/Program/OpEffects.h"
-#include "workgroup/IR/Workgroup.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
 bool isGroupOp(Operation *op) {
-  if (isa<GroupProductOp, AwaitProductsOp>(op))
-    return true;
   std::optional<AsyncGroup> group = getAsyncGroup(op);
   return group && group->engine != AsyncGroup::Products;
 }
@@ -25,7 +22,7 @@ bool isGroupOp(Operation *op) {
 static std::optional<AsyncGroup> getGroup(Operation *op, GroupKind kind) {
   AsyncGroup::Engine engine = kind == GroupKind::Copies ? AsyncGroup::Copies
                               : kind == GroupKind::Products
-                                  ? AsyncGroup::Products
+                                  ? AsyncGroup::TileProducts
                                   : AsyncGroup::Stores;
   std::optional<AsyncGroup> group = getAsyncGroup(op);
   return group && group->engine == engine ? group : std::nullopt;
@@ -46,8 +43,6 @@ static OpKind getAsyncKind(GroupKind kind) {
 }
 
 bool AsyncGroups::isCommit(Operation *op) const {
-  if (isa<GroupProductOp>(op))
-    return kind == GroupKind::Products;
   std::optional<AsyncGroup> group = getGroup(op, kind);
   return group && group->isCommit;
 }
@@ -55,11 +50,8 @@ bool AsyncGroups::isCommit(Operation *op) const {
 /// The number of groups that may still be under way behind `op`; nothing if it
 /// is no wait.
 std::optional<int64_t> AsyncGroups::getNumLeft(Operation *op) const {
-  if (auto product = dyn_cast<GroupProductOp>(op);
-      product && kind == GroupKind::Products)
-    return product.getPending();
   std::optional<AsyncGroup> group = getGroup(op, kind);
-  if (!group || group->isCommit ||
+  if (!group || (group->isCommit && !group->isWhole) ||
       (group->isOfReads && kind == GroupKind::Stores))
     return std::nullopt;
   return group->numPending;
@@ -313,7 +305,9 @@ AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   if (getOpKind(copy) != getAsyncKind(kind))
     return std::nullopt;
   // A product is a group by itself.
-  Operation *commit = isCommit(copy) ? copy : findCommitInRegions(copy, scope);
+  std::optional<AsyncGroup> own = getGroup(copy, kind);
+  Operation *commit =
+      own && own->isWhole ? copy : findCommitInRegions(copy, scope);
   std::optional<Position> committed = findCommit(commit, step);
   if (!committed) {
     neverDone = isNeverDone(step, scope);

@@ -131,7 +131,8 @@ static bool mayAccess(Operation *op, Value memref,
            aliases.mayAlias(other, memref);
   };
   // What a group of asynchronous copies accesses, its copies tell.
-  if (getAsyncGroup(op))
+  if (std::optional<AsyncGroup> group = getAsyncGroup(op);
+      group && !group->isWhole)
     return false;
   if (std::optional<Accesses> accesses = getAccesses(op))
     return llvm::any_of(accesses->written, mayAlias) ||

@@ -45,17 +45,17 @@ void createProxyFence(RewriterBase &rewriter, Location loc) {
 }
 
 Value createMBarriers(RewriterBase &rewriter, Location loc, Operation *kernel,
-                      int64_t count, bool addBarrier) {
+                      int64_t count, bool addBarrier, int64_t numArrivals) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&getBody(kernel)->front());
   auto type = nvgpu::MBarrierGroupType::get(
       rewriter.getContext(), getWorkgroupSpace(rewriter.getContext()), count);
   Value group = nvgpu::MBarrierCreateOp::create(rewriter, loc, type);
   scf::IfOp branch = enterElectedThread(rewriter, loc);
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value arrivals = arith::ConstantIndexOp::create(rewriter, loc, numArrivals);
   for (int64_t i = 0; i < count; ++i)
     nvgpu::MBarrierInitOp::create(
-        rewriter, loc, group, one,
+        rewriter, loc, group, arrivals,
         arith::ConstantIndexOp::create(rewriter, loc, i),
         /*predicate=*/Value());
   // The first makes the initialisation of mbarriers visible to the cluster, in

@@ -29,11 +29,11 @@ struct MBarrier {
   Value index;
 };
 
-/// Creates `count` mbarriers where `kernel` begins, each of which waits for one
-/// thread. They are ready for use by every thread, and by TMA, behind a
-/// barrier; `addBarrier` says whether to put it there.
+/// Creates `count` mbarriers where `kernel` begins, each of which waits for
+/// `numArrivals` threads. They are ready for use by every thread, and by TMA,
+/// behind a barrier; `addBarrier` says whether to put it there.
 Value createMBarriers(RewriterBase &rewriter, Location loc, Operation *kernel,
-                      int64_t count, bool addBarrier);
+                      int64_t count, bool addBarrier, int64_t numArrivals = 1);
 
 /// Goes to where one thread of the block executes what follows, the same one
 /// each time. Null if the block has but one.

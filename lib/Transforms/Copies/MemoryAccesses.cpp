@@ -11,6 +11,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -68,9 +69,10 @@ static bool isFence(Operation *op) {
 
 GlobalWrites::GlobalWrites(Operation *op) {
   op->walk([&](Operation *inner) {
-    // What a ring does to its slots touches nothing else.
+    // What a ring does to its slots touches nothing else, and who waits for
+    // products nothing at all.
     if (inner == op || isBarrierInBlock(inner) ||
-        getOpKind(inner) == OpKind::RingUse)
+        getOpKind(inner) == OpKind::RingUse || isa<AwaitProductsOp>(inner))
       return;
     std::optional<Accesses> accesses = getAccesses(inner);
     if (!accesses || isFence(inner) ||

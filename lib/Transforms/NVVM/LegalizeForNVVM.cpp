@@ -23,6 +23,7 @@
 #include "MatrixElementwise.h"
 #include "NarrowFloats.h"
 #include "PrintFormats.h"
+#include "RegisterCounts.h"
 #include "ShuffleWords.h"
 #include "ThreadOwnership.h"
 #include "Transforms/Utils/BufferTypes.h"
@@ -466,6 +467,7 @@ LogicalResult legalizeForNVVM(Operation *root) {
       failed(lowerReductions(root, scopes, rewriter)))
     return failure();
   electCopyingThreads(scopes, rewriter);
+  stateRegisterCounts(scopes, rewriter);
   widenFloats(root); // of structured operations
   expandMatrixElementwise(root, rewriter);
   if (failed(expandViews(scopes)) ||

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RingLowering.h"
+#include "RingWarpLowering.h"
 #include "Support/Remarks.h"
 #include "Transforms/Copies/CopyShape.h"
 #include "Transforms/Utils/AssumedAlignment.h"
@@ -82,6 +82,32 @@ static void reportMissed(Ring &ring, RemarkId id, StringRef engine,
                          const Twine &why) {
   recordRemark(id, ring.op)
       << remark::reason("{0} not used: {1}", engine, why.str());
+}
+
+/// Lowers `ring`, which other warps fill than read it.
+static LogicalResult lowerBetweenWarps(Ring &ring, Operation *root,
+                                       const LowerRingsOptions &options,
+                                       TensorMaps &maps,
+                                       RewriterBase &rewriter) {
+  const Chip *chip =
+      resolveChip(getExecutionScope(ring.op), options.copies.chip);
+  if (!chip)
+    return failure();
+  AlignmentAnalysis alignment(
+      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
+  RingWarpLowering lowering(ring, options, /*isAsync=*/false, alignment,
+                            rewriter);
+  std::string why = chip->hasTensorCopies()
+                        ? lowering.findTensorObstacle(maps)
+                        : (chip->name + " does not have it").str();
+  if (!why.empty())
+    return emitCannotLower(ring, ring.put,
+                           "TMA alone fills rings of other warps, and cannot "
+                           "fill this: " +
+                               why);
+  reportAhead(ring, ring.getType().getSlots(), "TMA");
+  lowering.run(maps);
+  return success();
 }
 
 /// Lowers `ring` by the engine that `options` ask for, as far as chip and
@@ -156,25 +182,32 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
       hasFailed = true;
       emitCannotLower(ring, ring.fault, ring.flaw);
     });
-  if (hasFailed || rings.empty())
-    return failure(hasFailed);
-
+  if (hasFailed)
+    return failure();
+  IRRewriter rewriter(root->getContext());
+  if (rings.empty()) {
+    lowerSpecialized(root, rewriter);
+    return success();
+  }
   ArgumentAliases aliases(root, options.copies.assumeDistinctArguments);
   UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
   KernelWrites writes;
   for (Ring &ring : rings) {
+    if (ring.getSpecialize())
+      continue; // decided before by who made it so
     hasFailed |= failed(checkUniformity(ring, uniformity));
     findObstacle(ring, aliases, writes);
   }
   if (hasFailed)
     return failure();
 
-  IRRewriter rewriter(root->getContext());
   TensorMaps maps(root);
   for (Ring &ring : rings) {
-    if (failed(lowerRing(ring, root, options, maps, rewriter)))
+    auto *lower = ring.getSpecialize() ? lowerBetweenWarps : lowerRing;
+    if (failed(lower(ring, root, options, maps, rewriter)))
       return failure();
   }
+  lowerSpecialized(root, rewriter);
   return success();
 }
 

@@ -90,18 +90,33 @@ static void collectCopies(Ring &ring) {
   });
 }
 
+SpecializeOp Ring::getSpecialize() {
+  auto op = put->getParentOfType<SpecializeOp>();
+  bool isSplit = op && op.getProducer().isAncestor(put->getParentRegion()) &&
+                 op.getConsumer().isAncestor(get->getParentRegion());
+  return isSplit ? op : SpecializeOp();
+}
+
+/// True if both are there, and `second` comes behind `first` in its block.
+static bool areInOrder(Operation *first, Operation *second) {
+  return first && second && first->getBlock() == second->getBlock() &&
+         first->isBeforeInBlock(second);
+}
+
 Ring matchRing(RingOp op) {
   Ring ring{op, getOnlyUser<PutOp>(op), getOnlyUser<CommitOp>(op),
             getOnlyUser<GetOp>(op), getOnlyUser<ReleaseOp>(op)};
-  std::array<Operation *, 4> order = {ring.put, ring.commit, ring.get,
-                                      ring.release};
-  for (auto [i, user] : llvm::enumerate(order))
-    if (!user || user->getBlock() != order[0]->getBlock() ||
-        (i > 0 && !order[i - 1]->isBeforeInBlock(user))) {
-      ring.flaw = "it is not put, committed, got and released once each, in "
-                  "this order in one block";
-      return ring;
-    }
+  bool isSplit = ring.put && ring.get && ring.getSpecialize();
+  if (!areInOrder(ring.put, ring.commit) ||
+      !areInOrder(ring.get, ring.release) ||
+      !(isSplit || areInOrder(ring.commit, ring.get))) {
+    ring.flaw = "it is not put, committed, got and released once each, in "
+                "this order in one block";
+    return ring;
+  }
+  bool isOfPart = ring.put->getParentOfType<SpecializeOp>();
+  if (isOfPart && !isSplit)
+    ring.flaw = "it is used by some warps alone, both put and got";
   collectCopies(ring);
   return ring;
 }

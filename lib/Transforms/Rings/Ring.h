@@ -58,6 +58,9 @@ struct Ring {
   /// soonest.
   int64_t getLag() { return release.getLag(); }
   scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
+  /// The operation some of whose warps put the slots that others get; null if
+  /// the same threads do both.
+  SpecializeOp getSpecialize();
   /// True if a tile has a layout of its own, which TMA alone fills.
   bool hasLayouts() const;
 };

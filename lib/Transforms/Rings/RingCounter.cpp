@@ -8,6 +8,7 @@
 
 #include "RingCounter.h"
 #include "Transforms/Utils/CarriedValues.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -20,12 +21,17 @@ static std::optional<SmallVector<Operation *>> findAround(Operation *loop) {
   if (!isKernel(scope)) // each call would start again
     return std::nullopt;
   Operation *op = loop;
-  for (; op->getParentOp() != scope; op = op->getParentOp()) {
+  // Warps that do something else than others have counters of their own.
+  auto isStart = [&](Operation *parent) {
+    return parent == scope || isa<SpecializeOp>(parent);
+  };
+  for (; !isStart(op->getParentOp()); op = op->getParentOp()) {
     if (!isa<scf::ForOp, scf::IfOp>(op->getParentOp()))
       return std::nullopt;
     around.insert(around.begin(), op->getParentOp());
   }
-  if (!op->getParentRegion()->hasOneBlock())
+  if (!op->getParentRegion()->hasOneBlock() ||
+      (op->getParentOp() != scope && op->getParentOp()->getParentOp() != scope))
     return std::nullopt;
   return around;
 }

@@ -63,9 +63,14 @@ Value RingLowering::getTile(Operation *copy, ArrayRef<Value> tiles) {
                ring.put.getTiles().begin()];
 }
 
+Value RingLowering::makeNumber(Type type, int64_t number) {
+  return arith::ConstantOp::create(rewriter, loc,
+                                   rewriter.getIntegerAttr(type, number));
+}
+
 /// True if `slot` is the last one, after which comes the first.
 Value RingLowering::isLast(Value slot) {
-  Value last = index.value(rewriter.getIndexAttr(numSlots - 1));
+  Value last = makeNumber(slot.getType(), numSlots - 1);
   return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, slot,
                                last);
 }
@@ -74,8 +79,15 @@ Value RingLowering::isLast(Value slot) {
 Value RingLowering::advance(Value slot, int64_t by) {
   if (by == 0)
     return slot;
-  Value end = index.value(rewriter.getIndexAttr(numSlots));
-  Value next = index.value(index.add(slot, rewriter.getIndexAttr(by)));
+  Value end = makeNumber(slot.getType(), numSlots);
+  constexpr auto kNoWrap =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+  Value next =
+      slot.getType().isIndex()
+          ? index.value(index.add(slot, rewriter.getIndexAttr(by)))
+          : arith::AddIOp::create(rewriter, loc, slot,
+                                  makeNumber(slot.getType(), by), kNoWrap)
+                .getResult();
   Value wrapped = arith::SubIOp::create(rewriter, loc, next, end);
   Value isIn = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
                                      next, end);

@@ -62,11 +62,12 @@ public:
   /// As `lowerAhead`, by TMA.
   void lowerByTMA(TensorMaps &maps);
 
-private:
+protected:
   // Slots and iterations.
   void allocate(int64_t count);
   SmallVector<Value> getTiles(OpFoldResult slot);
   Value getTile(Operation *copy, ArrayRef<Value> tiles);
+  Value makeNumber(Type type, int64_t number);
   Value isLast(Value slot);
   Value advance(Value slot, int64_t by);
   Value getSteps(int64_t distance);

@@ -20,6 +20,7 @@
 #include "Transforms/NVVM/MatrixElementwise.h"
 #include "Transforms/Sync/InlinedProgram.h"
 #include "Transforms/Sync/KernelSync.h"
+#include "WarpGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -277,9 +278,9 @@ void KernelVerifier::verifyBarrier(Operation *op) {
 
 /// A warp group multiplies together, with all of its threads.
 void KernelVerifier::verifyGroupProduct(Operation *op) {
-  if (!isa<GroupProductOp>(op))
+  if (!isa<GroupProductOp, AwaitProductsOp>(op) ||
+      isOfWholeGroups(op, uniformity))
     return;
-  constexpr int64_t kGroupThreads = 4 * kWarpSize;
   BlockShape shape = getBlockShape(getExecutionScope(op));
   if (std::optional<int64_t> numThreads = shape.getNumThreads();
       numThreads && *numThreads % kGroupThreads != 0)

@@ -8,7 +8,7 @@ What loads wait for is not in it: other warps fill that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -73,6 +73,7 @@ class MainLoop:
 
     ``work``: the kind of instruction that does most of the work, of which, and of those alike,
     there are ``math``. ``stalls``: cycles until a warp alone has issued all ``instructions``.
+    ``pending``: products of warp groups that the turn leaves under way; None if it waits for none.
     """
 
     instructions: int
@@ -80,6 +81,7 @@ class MainLoop:
     work: str
     math: int
     mix: Counter[str]
+    pending: int | None = None
 
     @property
     def share(self) -> float:
@@ -151,5 +153,12 @@ def _measure_loop(function: Function) -> MainLoop | None:
                 continue  # they compute addresses
             stalls = sum(one.stall for one in turn)
             [(most, _)] = work.most_common(1)
-            return MainLoop(len(turn), stalls, most, work.total(), Counter(map(kind, turn)))
+            mix = Counter(map(kind, turn))
+            return MainLoop(len(turn), stalls, most, work.total(), mix, _find_pending(turn))
     return None
+
+
+def _find_pending(turn: Iterable[Instruction]) -> int | None:
+    """Return the least number of groups of products that a wait of a turn leaves under way."""
+    waits = [one for one in turn if kind(one) == "WARPGROUP.DEPBAR"]
+    return min((int(one.operands.split(",")[-1], 16) for one in waits), default=None)

@@ -75,3 +75,47 @@ gpu.module @chip [#nvvm.target<chip = "sm_90">] {
     gpu.return
   }
 }
+
+// -----
+
+// Groups that other threads, behind them, do not follow.
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, #gpu.address_space<workgroup>>
+!D = vector<2x2xf32>
+gpu.module @first_groups [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @first_groups(%c0: index, %n: index, %step: index, %d: !D) workgroup(%a: !T {llvm.align = 1024 : i64}) kernel
+      attributes {known_block_size = array<i32: 288, 1, 1>} {
+    %x = gpu.thread_id x
+    %end = arith.constant 256 : index
+    %is = arith.cmpi ult, %x, %end : index
+    scf.if %is {
+      %sum = scf.for %i = %c0 to %n step %step iter_args(%e = %d) -> (!D) {
+        %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %e {pending = 1 : i64} : !T, !T to !D
+        scf.yield %r : !D
+      }
+      %done = workgroup.await_products %sum : !D
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, #gpu.address_space<workgroup>>
+!D = vector<2x2xf32>
+gpu.module @part_of_group [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @part_of_group(%c0: index, %d: !D) workgroup(%a: !T {llvm.align = 1024 : i64}) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    // expected-note @+1 {{because this value may differ between them}}
+    %x = gpu.thread_id x
+    %end = arith.constant 192 : index
+    %is = arith.cmpi ult, %x, %end : index
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %is {
+      // expected-error @+1 {{is not known to be executed by all threads of the block together; move it to where all of them pass}}
+      %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
+    }
+    gpu.return
+  }
+}

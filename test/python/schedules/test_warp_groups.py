@@ -163,7 +163,9 @@ def test_sums_are_awaited() -> None:
     text = text.replace(line + "\n", "")
     for number in range(count):
         text = re.sub(rf"{name}#{number}\b", f"{first}#{number}", text)
-    with pytest.raises(pipeline.CompileError, match="await it before by workgroup.await_products"):
+    with pytest.raises(
+        pipeline.CompileError, match=r"await it before by workgroup\.await_products"
+    ):
         pipeline.compile(text, chip="sm_90a", verify=False, sync="keep")
 
 

@@ -109,6 +109,7 @@ BARS = (
     Bar("matmul f16,bf16 sm_90a", "per_math", "<=", 14, _WGMMA),
     Bar("matmul f16,bf16 sm_90a", "fences", "=", 0, _WGMMA),
     Bar("matmul f16,bf16 sm_90a", "group_waits", "=", 1, _WGMMA),
+    Bar("matmul f16,bf16 sm_90a", "pending", "=", 1, _WGMMA),
     Bar("matmul f16,bf16 sm_90a", "shared", ">=", 180 << 10, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "hopper_columns", ">=", 128, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "maxnreg", "=", 2, (*_WGMMA, *_LARGE)),

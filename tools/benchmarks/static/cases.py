@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.static.programs import attend, contract, convolve, sum_type
 from packing.references import Operand, Reference, by_row
@@ -24,7 +24,7 @@ class Case:
     (bound by global memory). ``kind``: the type of the elements that are multiplied, or moved.
     ``bytes``: of all arguments and results. ``same``: the case whose loop this one's is held
     against. ``has_destination``: the last argument is the result. ``operation``: the equation of a
-    contraction, else a name.
+    contraction, else a name. ``options``: of the pipeline `workgroup-memory`, for our own.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Case:
     has_destination: bool = False
     operation: str = ""
     stride: int = 1
+    options: str = ""
 
     @property
     def aligned(self) -> bool:
@@ -154,6 +155,14 @@ def matmuls() -> Iterator[Case]:
         yield matmul(4097, 4095, 4099, kind)
 
 
+def specialized() -> Iterator[Case]:
+    """Give products of which warps of their own copy tiles."""
+    for kind, layout in (("f16", "NN"), ("f16", "NT"), ("bf16", "NN")):
+        one = matmul(4096, 4096, 4096, kind, layout)
+        name = f"{one.name}, warps that copy"
+        yield replace(one, name=name, options="specialize-warps=128")
+
+
 def narrow() -> Iterator[Case]:
     """Give products whose time is that of reading a matrix."""
     for kind in ("f32", "f16"):
@@ -207,4 +216,4 @@ def movers() -> Iterator[Case]:
 
 def cases() -> tuple[Case, ...]:
     """Return the suite."""
-    return (*matmuls(), *narrow(), *convolutions(), *attentions(), *movers())
+    return (*matmuls(), *specialized(), *narrow(), *convolutions(), *attentions(), *movers())

@@ -143,7 +143,7 @@ def measure_suite(options: argparse.Namespace, chips: Sequence[str]) -> int:
         for chip in chips:
             rows.append(measure_case(case, chip))
             print_row(rows[-1])
-    for row in measure_peers(chosen, chips, compilers):
+    for row in measure_peers([case for case in chosen if not case.options], chips, compilers):
         rows.append(row)
         print_row(row)
     compare_loops(rows)

@@ -22,7 +22,8 @@ nvdisasm. Triton and IREE compile what computes the same; their PTX is assembled
   (on sm_80 at most every second one for FFMA, every eighth for HMMA.16816); **each**: instructions
   for each that does work; **per x4**: work for each ldmatrix of four matrices; **LDS**: other loads
   from workgroup memory for 64 that do work; **copies**: asynchronous ones of a thread; **BAR**:
-  barriers; **unfused**: multiplications and additions by themselves.
+  barriers; **under way**: products of warp groups that a turn does not wait for; **unfused**:
+  multiplications and additions by themselves.
 - **waves**: of blocks on the usual product with the chip, and the share of their places that have a
   block.
 - **read**, **write**: wavefronts of workgroup memory over the fewest that would do; **sectors**:
@@ -106,6 +107,7 @@ _LOOP: tuple[Column, ...] = (
     ("LDS", _value("lds", ".3g")),
     ("copies", _value("async_copies")),
     ("BAR", _value("barriers")),
+    ("under way", _value("pending")),
     ("unfused", _value("unfused")),
     ("waves", _waves),
     ("read, write", _pair("read_wavefronts", "write_wavefronts")),

@@ -1,0 +1,300 @@
+//===- SpecializeWarps.cpp - Warps that fill rings ------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The threads that a kernel has go on as they are, but for the copies of its
+// rings: warps that are added behind them execute these, with what they are
+// computed of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProducerSlice.h"
+#include "Ring.h"
+#include "RingCounter.h"
+#include "Support/Remarks.h"
+#include "TensorRings.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/Chip.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_SPECIALIZEWARPSPASS
+#include "workgroup/Transforms/Rings.h.inc"
+
+constexpr int64_t kThreadsOfGroup = 128;
+
+namespace {
+/// A kernel that is to get warps for its rings.
+struct SpecializedKernel {
+  gpu::LaunchOp launch;
+  SmallVector<RingOp> rings = {};
+  int64_t numConsumers = 0;
+  /// Of a consumer and of a producer; empty to leave them as they are.
+  SmallVector<int64_t> registers = {};
+};
+
+/// What is asked of all kernels.
+struct SpecializeContext {
+  const SpecializeWarpsOptions &options;
+  TensorRings &tensors;
+  const UniformityAnalysis &uniformity;
+  const ArgumentAliases &aliases;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// Why what `op` does is not what each thread does for itself; empty if it is.
+static std::string getObstacleInKernel(Operation *op) {
+  if (isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp, GroupProductOp,
+          AwaitProductsOp, gpu::ShuffleOp, gpu::TerminatorOp>(op) ||
+      (isa<CopyOp>(op) && op->getNumResults() == 0))
+    return "";
+  bool isAccess =
+      isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
+          vector::TransferReadOp, vector::TransferWriteOp, memref::AllocaOp>(
+          op);
+  auto isOfBlock = [](Value operand) {
+    return isWorkgroupMemory(operand.getType());
+  };
+  if (isAccess && !llvm::any_of(op->getOperands(), isOfBlock))
+    return "";
+  if (isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
+      (op->getNumRegions() == 0 && isMemoryEffectFree(op)))
+    return "";
+  return nameInRemark(op) + " is for all threads of the block, or not known "
+                            "not to be";
+}
+
+/// Why producers cannot fill `op`; empty if they can.
+static std::string getObstacle(RingOp op, const GlobalWrites &writes,
+                               SpecializeContext &context) {
+  Ring ring = matchRing(op);
+  if (!ring.flaw.empty())
+    return ring.flaw;
+  if (!ring.hasLayouts() || !llvm::all_of(ring.copies, getFilledLayout))
+    return "tiles are not for products of warp groups";
+  if (!ring.getLoop() || !RingCounter::canReach(ring.getLoop()))
+    return "phases cannot be carried through what is around the loop";
+  KernelWrites kernelWrites;
+  findObstacle(ring, context.aliases, kernelWrites);
+  if (!ring.obstacle.empty())
+    return ring.obstacle;
+  if (context.uniformity.getDivergence(ring.put))
+    return "not all threads of the block use the ring together";
+  for (Operation *copy : ring.copies) {
+    CopyOperands operands = *getFillOperands(copy);
+    if (!context.uniformity.isUniform(operands.source))
+      return "threads differ in what they copy";
+    std::string why =
+        getObstacleToReadAhead(writes, operands.source, context.aliases);
+    if (!why.empty())
+      return why;
+  }
+  return context.tensors.getObstacle(
+      op, SmallVector<TileLayoutAttr>(ring.getType().getTiles().size()));
+}
+
+/// The registers of consumers and producers, so that all fit in what the block
+/// was launched with (PTX ISA, `setmaxnreg`); none if that cannot be.
+static SmallVector<int64_t> chooseRegisters(int64_t numConsumers,
+                                            int64_t numProducers) {
+  constexpr int64_t kFile = 65536, kUnit = 8, kMost = 255, kMostAsked = 240,
+                    kProducer = 40;
+  if (numConsumers % kThreadsOfGroup != 0 ||
+      numProducers % kThreadsOfGroup != 0)
+    return {};
+  int64_t numThreads = numConsumers + numProducers;
+  int64_t launched = std::min(kMost, kFile / numThreads) / kUnit * kUnit;
+  int64_t consumer =
+      (launched * numThreads - kProducer * numProducers) / numConsumers;
+  consumer = std::min(consumer / kUnit * kUnit, kMostAsked);
+  if (consumer <= launched)
+    return {};
+  return {consumer, kProducer};
+}
+
+/// Describes `kernel`. Returns why it is left as it is, or empty.
+static std::string describe(SpecializedKernel &kernel,
+                            SpecializeContext &context) {
+  gpu::LaunchOp launch = kernel.launch;
+  int64_t numProducers = context.options.producers;
+  BlockShape shape = getBlockShape(launch);
+  const Chip *chip = resolveChip(launch, context.options.chip);
+  if (!chip || !chip->hasTensorCopies())
+    return "the chip has no tensor copies";
+  if (!shape.getNumThreads() || shape.sizes[1] != 1 || shape.sizes[2] != 1)
+    return "blocks are not of a constant number of threads in one dimension";
+  kernel.numConsumers = *shape.getNumThreads();
+  constexpr int64_t kMaxThreads = 1024;
+  if (kernel.numConsumers % kThreadsOfGroup != 0 ||
+      kernel.numConsumers + numProducers > kMaxThreads)
+    return llvm::formatv("blocks of {0} threads are no whole warp groups, or "
+                         "have no room for {1} more",
+                         kernel.numConsumers, numProducers)
+        .str();
+  std::string why;
+  launch.getBody().walk([&](Operation *op) {
+    if (why.empty())
+      why = getObstacleInKernel(op);
+  });
+  GlobalWrites writes(launch);
+  ProducerSlice slice(launch.getBody().front());
+  for (RingOp ring : kernel.rings) {
+    if (why.empty())
+      why = getObstacle(ring, writes, context);
+    if (!why.empty())
+      break;
+    Ring matched = matchRing(ring);
+    SmallVector<Operation *> roots = {matched.put, matched.commit};
+    roots.append(matched.copies);
+    for (Operation *op : roots)
+      if (why.empty())
+        why = slice.add(op);
+  }
+  if (chip->isSpecific())
+    kernel.registers = chooseRegisters(kernel.numConsumers, numProducers);
+  return why;
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+static void report(const SpecializedKernel &kernel, int64_t numProducers) {
+  auto remark =
+      recordRemark(RemarkId::SpecializeWarps_Specialized, kernel.launch);
+  remark << "warps of their own fill the rings of a kernel"
+         << remark::metric("Consumers", kernel.numConsumers)
+         << remark::metric("Producers", numProducers);
+  if (!kernel.registers.empty())
+    remark << remark::metric("Registers", kernel.registers[0]);
+}
+
+/// Gives the block `numProducers` threads more, of which the code that there is
+/// knows nothing.
+static void addThreads(SpecializedKernel &kernel, int64_t numProducers,
+                       RewriterBase &rewriter) {
+  gpu::LaunchOp launch = kernel.launch;
+  Location loc = launch.getLoc();
+  rewriter.setInsertionPointToStart(&launch.getBody().front());
+  Value before =
+      arith::ConstantIndexOp::create(rewriter, loc, kernel.numConsumers);
+  rewriter.replaceAllUsesWith(launch.getBlockSize().x, before);
+  launch.getBody().walk([&](gpu::BlockDimOp size) {
+    if (size.getDimension() == gpu::Dimension::x)
+      rewriter.replaceAllUsesWith(size, before);
+  });
+  rewriter.setInsertionPoint(launch);
+  Value all = arith::ConstantIndexOp::create(
+      rewriter, loc, kernel.numConsumers + numProducers);
+  rewriter.modifyOpInPlace(launch,
+                           [&] { launch.getBlockSizeXMutable().assign(all); });
+}
+
+static void apply(SpecializedKernel &kernel, int64_t numProducers,
+                  RewriterBase &rewriter) {
+  report(kernel, numProducers);
+  addThreads(kernel, numProducers, rewriter);
+  Block &body = kernel.launch.getBody().front();
+  ProducerSlice slice(body);
+  SmallVector<Operation *> roots;
+  for (RingOp op : kernel.rings) {
+    Ring ring = matchRing(op);
+    llvm::append_range(roots, ring.copies);
+    roots.append({ring.commit, ring.put});
+    rewriter.moveOpBefore(op, &body, body.begin());
+  }
+  for (Operation *root : roots)
+    (void)slice.add(root);
+  rewriter.setInsertionPoint(body.getTerminator());
+  DenseI64ArrayAttr registers;
+  if (!kernel.registers.empty())
+    registers = rewriter.getDenseI64ArrayAttr(kernel.registers);
+  auto specialize =
+      SpecializeOp::create(rewriter, kernel.launch.getLoc(),
+                           rewriter.getI64IntegerAttr(kernel.numConsumers),
+                           rewriter.getI64IntegerAttr(numProducers), registers);
+  Block *producer = rewriter.createBlock(&specialize.getProducer());
+  slice.clone(rewriter);
+  (void)producer;
+  Block *consumer = rewriter.createBlock(&specialize.getConsumer());
+  for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
+    if (!isa<RingOp, SpecializeOp>(op))
+      rewriter.moveOpBefore(&op, consumer, consumer->end());
+  for (Operation *root : roots)
+    rewriter.eraseOp(root);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+void specializeWarps(Operation *root, const SpecializeWarpsOptions &options) {
+  std::vector<SpecializedKernel> kernels;
+  for (Operation *scope : collectDeviceScopes(root)) {
+    SpecializedKernel kernel{dyn_cast<gpu::LaunchOp>(scope)};
+    scope->walk([&](RingOp ring) { kernel.rings.push_back(ring); });
+    if (!kernel.rings.empty() && kernel.launch &&
+        scope->walk([](SpecializeOp) {
+               return WalkResult::interrupt();
+             }).wasInterrupted() == false)
+      kernels.push_back(std::move(kernel));
+  }
+  if (kernels.empty())
+    return;
+  LowerRingsOptions rings;
+  rings.copies.assumeAlignment = options.assumeAlignment;
+  rings.copies.chip = options.chip;
+  rings.copies.assumeDistinctArguments = options.assumeDistinctArguments;
+  ArgumentAliases aliases(root, options.assumeDistinctArguments);
+  UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
+  TensorRings tensors(root, rings);
+  SpecializeContext context{options, tensors, uniformity, aliases};
+  llvm::erase_if(kernels, [&](SpecializedKernel &kernel) {
+    std::string why = describe(kernel, context);
+    if (!why.empty())
+      recordRemark(RemarkId::SpecializeWarps_NotSpecialized,
+                   kernel.rings.front())
+          << "warps that read tiles copy them too"
+          << remark::reason("{0}", why);
+    return !why.empty();
+  });
+  IRRewriter rewriter(root->getContext());
+  for (SpecializedKernel &kernel : kernels)
+    apply(kernel, options.producers, rewriter);
+}
+
+namespace {
+struct SpecializeWarpsPass final
+    : impl::SpecializeWarpsPassBase<SpecializeWarpsPass> {
+  using SpecializeWarpsPassBase::SpecializeWarpsPassBase;
+
+  void runOnOperation() override {
+    constexpr int64_t kWarp = kWarpSize;
+    int64_t count = producers;
+    if (count < kWarp || count % kWarp != 0 || count > 512) {
+      getOperation()->emitError("workgroup-specialize-warps needs whole warps "
+                                "of producers, up to 512 threads, not ")
+          << count << " threads";
+      return signalPassFailure();
+    }
+    specializeWarps(getOperation(),
+                    {count, assumeAlignment, assumeDistinctArguments, chip});
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,164 @@
+"""Warps that only fill rings: numbers, mistakes in what lets them wait, machine code."""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pipeline
+from pipeline.system.assembler import assemble
+from schedules.test_warp_groups import MODES, Matmul
+
+OPTIONS = "specialize-warps=128"
+DEEP = Matmul(m=128, n=128, k=512)
+"""So many steps that slots are filled again."""
+
+CASES = {
+    "f16": Matmul(),
+    "nt": Matmul(rhs="nk"),
+    "tn": Matmul(lhs="km"),
+    "bf16": Matmul(kind="bf16", m=128, n=512, k=128),
+    "bytes": Matmul(kind="f8E4M3FN", rhs="nk"),
+    "fused": Matmul(epilogue="relu"),
+    "deep": DEEP,
+}
+
+
+def compile_case(case: Matmul, options: str = OPTIONS, **others: Any) -> pipeline.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
+        return pipeline.compile(
+            case.text, chip="sm_90a", memory_options=options, verify=False, **others
+        )
+
+
+def remarks_of(module: pipeline.Module) -> list[str]:
+    return [text for text in map(str, module.remarks) if "specialize-warps" in text]
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_numbers(case: Matmul) -> None:
+    """Right in all orders, and free of races on the emulator."""
+    module = compile_case(case)
+    assert [text for text in remarks_of(module) if "[passed]" in text], remarks_of(module)
+    (kernel,) = module.kernels.values()
+    assert kernel.block in ((256, 1, 1), (384, 1, 1))
+    assert "elect.sync" in module.ptx
+    inputs = case.make_inputs()
+    for mode in MODES:
+        result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
+        np.testing.assert_array_equal(np.asarray(result), case.expect(inputs))
+
+
+def test_one_warp_fills_rings() -> None:
+    """Where producers are no warp group, registers stay as they are."""
+    module = compile_case(DEEP, "specialize-warps=32")
+    assert "setmaxnreg" not in module.ptx
+    inputs = DEEP.make_inputs()
+    result = module.run(*inputs, backend="emulator", check="all", workers=1)
+    np.testing.assert_array_equal(np.asarray(result), DEEP.expect(inputs))
+
+
+def test_large_matmul_is_assembled() -> None:
+    """Registers move from producers to consumers; nothing is spilled, or put in sequence."""
+    module = compile_case(Matmul(4096, 4096, 4096))
+    assert re.findall(r"setmaxnreg\.(\w+)\.sync\.aligned\.u32\s+(\d+)", module.ptx) == [
+        ("inc", "232"),
+        ("dec", "40"),
+    ]
+    assert re.findall(r"wgmma\.wait_group\.sync\.aligned\s+(\d)", module.ptx) == ["1", "0"]
+    _, log = assemble(module.ptx, module.chip)
+    assert re.search(r"\b0 bytes stack frame, 0 bytes spill stores", log), log
+    assert "C75" not in log, log
+
+
+@functools.cache
+def deep_text() -> str:
+    """Return a kernel whose blocks have two warp groups that multiply."""
+    schedule = compile_case(DEEP).schedule or ""
+    schedule = re.sub(r'"block" = \[\d+, \d+, 0\]', '"block" = [128, 64, 0]', schedule)
+    schedule = re.sub(r'"threads" = (\[?)\d+', r'"threads" = \g<1>256', schedule)
+    schedule = re.sub(r'"slots" = \d+', '"slots" = 3', schedule)
+    return compile_case(DEEP, schedule=schedule, until="gpu").texts["gpu"]
+
+
+def mutate(kind: str) -> str:
+    """Return the kernel with one mistake, or none."""
+    text = deep_text()
+    inits = re.findall(r"nvgpu\.mbarrier\.init (%\w+)\[%\w+\], (%\w+)", text)
+    full = next(group for group, count in inits if count == "%c1")
+    empty = next(group for group, count in inits if count == "%c8")
+    wait = r" *nvgpu\.mbarrier\.try_wait\.parity {}\[.*\n"
+    arrive = rf"(nvgpu\.mbarrier\.arrive {empty})\[%\w+\]"
+    current = re.search(rf"try_wait\.parity {full}\[(%\w+)\]", text)
+    assert current
+    edits = {
+        "none": ("$", ""),
+        "wait for full slots": (wait.format(full), ""),
+        "wait for empty slots": (wait.format(empty), ""),
+        "release": (rf" *%\w+ = {arrive}.*\n", ""),
+        "release of the slot in use": (
+            rf"%\w+ = {arrive}(?=(?:.*\n)*.*await_products)",
+            rf"%released = \1[{current.group(1)}]",
+        ),
+        "one product more": (r"\{pending = 1 : i64", "{pending = 2 : i64"),
+        "parity": (r"(iter_args\(%\w+ = %\w+, %\w+ = )%true", r"\1%false"),
+        "one arrival": (rf"(mbarrier\.init {empty}\[%\w+\], )%c8", r"\1%c1"),
+        "arrivals of a block": (rf"(mbarrier\.init {empty}\[%\w+\], )%c8", r"\1%c256"),
+        "bytes": (rf"(arrive\.expect_tx {full}\[%\w+\], )%c24576", r"\1%c256"),
+    }
+    pattern, replacement = edits[kind]
+    changed, count = re.subn(pattern, replacement, text)
+    assert count >= 1
+    assert (changed != text) == (kind != "none")
+    return changed
+
+
+KINDS = (
+    "none",
+    "wait for full slots",
+    "wait for empty slots",
+    "release",
+    "release of the slot in use",
+    "one product more",
+    "parity",
+    "one arrival",
+    "arrivals of a block",
+    "bytes",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mistakes_are_found_by_the_emulator(kind: str) -> None:
+    """Races, deadlocks, or numbers that are not right, in one of the orders."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
+        module = pipeline.compile(mutate(kind), chip="sm_90a", verify=False, sync="keep")
+    inputs = DEEP.make_inputs()
+
+    def is_right(mode: dict[str, Any]) -> bool:
+        try:
+            result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
+        except pipeline.Error:
+            return False
+        return bool(np.array_equal(np.asarray(result), DEEP.expect(inputs)))
+
+    assert all(map(is_right, MODES)) == (kind == "none")
+
+
+def test_mistakes_are_not_proved() -> None:
+    """Until mbarriers between warps are followed, nobody says that such a kernel is safe."""
+    for kind in ("none", "wait for empty slots"):
+        (kernel,) = pipeline.check(mutate(kind)).kernels
+        assert kernel.verdict != "SAFE"
+
+
+def test_kernels_with_other_work_stay() -> None:
+    """What is for cp.async and mma.sync is left as it is."""
+    module = compile_case(Matmul(m=130, n=130, k=130))
+    assert not [text for text in remarks_of(module) if "[passed]" in text]
