@@ -182,7 +182,7 @@ struct BarrierRecord {
 
 /// Something that is wrong, or may be, with the synchronisation of a kernel.
 struct SyncFindingRecord {
-  /// `MAYBE`, `RACE`, `UNFIXABLE` or `DIVERGENT`.
+  /// `MAYBE`, `RACE`, `UNFIXABLE`, `DIVERGENT` or `DEADLOCK`.
   std::string verdict;
   std::string message;
   /// Where it is wrong, and the other access if there is one.

@@ -49,7 +49,7 @@ struct SyncOptions {
 };
 
 /// The verdict on the synchronisation of a kernel; the graver, the larger.
-enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
+enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent, Deadlock };
 
 /// Something that is wrong with it.
 struct SyncFinding {

@@ -118,6 +118,8 @@ Conflict HazardCollector::find(unsigned first, unsigned second,
 Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
                                     SyncHazard order,
                                     const PairRelation &relation) {
+  if (context.isOrdered(first, second))
+    return Conflict::None;
   if (Leading *known = getLeading(first, second, order)) {
     known->isAdded = true;
     hazards.push_back(known->hazard);

@@ -30,13 +30,14 @@ class HazardContext {
 public:
   HazardContext(const ThreadAccesses &accesses, const SyncTree &tree,
                 ThreadConflicts &conflicts, PairRelation::Threads threads,
-                HazardUse use, bool isComplete)
+                HazardUse use, bool isComplete,
+                llvm::function_ref<bool(unsigned, unsigned)> isOrdered)
       : accesses(accesses.getAccesses()), tree(tree),
         program(tree.getProgram()), conflicts(conflicts), threads(threads),
         use(use), isOpenOnly(use != HazardUse::Elimination),
         hasBarriers(!tree.getBarriers().empty()),
         isLeadingOnly(choosesBarriers() && !isComplete && !isSmall()),
-        memory(accesses) {}
+        memory(accesses), isOrderedOtherwise(isOrdered) {}
 
   /// True if barriers are chosen by what is found.
   bool choosesBarriers() const {
@@ -61,6 +62,10 @@ public:
   bool canRace(unsigned first, unsigned second) const;
   /// True if threads that do the write `access` at one time write the same.
   bool writesSame(unsigned access) const;
+  /// True if something else than barriers orders both, whenever they meet.
+  bool isOrdered(unsigned first, unsigned second) const {
+    return isOrderedOtherwise && isOrderedOtherwise(first, second);
+  }
   /// True if both may be in the same memory, which is known.
   bool haveCommonRoot(unsigned first, unsigned second) const;
   /// True if the access is done when its thread goes on.
@@ -120,6 +125,7 @@ private:
   bool isSmall() const;
 
   const ThreadAccesses &memory;
+  const llvm::function_ref<bool(unsigned, unsigned)> isOrderedOtherwise;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
 };
 

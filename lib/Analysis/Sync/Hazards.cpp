@@ -89,7 +89,8 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
 }
 
 void HazardFinder::visit(unsigned first, unsigned second) {
-  if (conflicts.areApart(first, second) || !context.canRace(first, second))
+  if (conflicts.areApart(first, second) || !context.canRace(first, second) ||
+      context.isOrdered(first, second))
     return;
   unsigned from = tree.getStep(first), to = tree.getStep(second);
   // In one step nothing is in an order, unless it is the same operation that
@@ -177,13 +178,14 @@ std::vector<Hazard> HazardFinder::find(ArrayRef<SyncHazard> covered) {
   return found.take();
 }
 
-std::vector<Hazard>
-findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
-            ThreadConflicts &conflicts, PairRelation::Threads threads,
-            HazardUse use,
-            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere,
-            bool isComplete, ArrayRef<SyncHazard> covered) {
-  HazardContext context(accesses, tree, conflicts, threads, use, isComplete);
+std::vector<Hazard> findHazards(
+    const ThreadAccesses &accesses, const SyncTree &tree,
+    ThreadConflicts &conflicts, PairRelation::Threads threads, HazardUse use,
+    llvm::function_ref<bool(unsigned, unsigned)> isElsewhere, bool isComplete,
+    ArrayRef<SyncHazard> covered,
+    llvm::function_ref<bool(unsigned, unsigned)> isOrdered) {
+  HazardContext context(accesses, tree, conflicts, threads, use, isComplete,
+                        isOrdered);
   return HazardFinder(context, isElsewhere).find(covered);
 }
 

@@ -30,12 +30,15 @@ namespace mlir::workgroup {
 /// that remain. Unless it is for elimination, without what those of `tree`
 /// order, and each with all that is known of its paths; otherwise as if
 /// branches could lead anywhere. Other barriers are known to cover `covered`.
+/// Two accesses for which `isOrdered` holds are in order whenever threads touch
+/// the same by them.
 std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
             HazardUse use = HazardUse::Elimination,
             llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr,
-            bool isComplete = false, ArrayRef<SyncHazard> covered = {});
+            bool isComplete = false, ArrayRef<SyncHazard> covered = {},
+            llvm::function_ref<bool(unsigned, unsigned)> isOrdered = nullptr);
 
 } // namespace mlir::workgroup
 

@@ -44,6 +44,8 @@ static std::string getVerdictName(SyncVerdict verdict) {
     return "RACE";
   case SyncVerdict::Unfixable:
     return "UNFIXABLE";
+  case SyncVerdict::Deadlock:
+    return "DEADLOCK";
   case SyncVerdict::Divergent:
     return "DIVERGENT";
   }

@@ -34,13 +34,6 @@ static bool isSum(linalg::LinalgOp op) {
          getMemorySpace(result) == MemorySpace::Private;
 }
 
-/// True if `op` could be work of the block: it reads workgroup memory.
-static bool isOfBlock(linalg::LinalgOp op) {
-  return llvm::any_of(op.getDpsInputs(), [](Value input) {
-    return isWorkgroupMemory(input.getType());
-  });
-}
-
 std::vector<ContractionCluster> collectClusters(Operation *root) {
   std::vector<ContractionCluster> clusters;
   for (Operation *scope : collectDeviceScopes(root))

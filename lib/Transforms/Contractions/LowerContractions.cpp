@@ -328,6 +328,13 @@ getRingOptions(const LowerContractionsOptions &options) {
   return rings;
 }
 
+/// True if `op` could be work of the block: it reads workgroup memory.
+static bool isOfBlock(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return isWorkgroupMemory(input.getType());
+  });
+}
+
 LogicalResult lowerContractions(Operation *root,
                                 const LowerContractionsOptions &options) {
   if (failed(verifyAssumedAlignment(root, options.assumeAlignment)))

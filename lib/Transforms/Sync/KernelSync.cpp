@@ -270,11 +270,17 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
     const ThreadPart *part = parts.getPart(getAccess(first).op);
     return isOfAll && part && part == parts.getPart(getAccess(second).op);
   };
+  // What mbarriers order may rest on barriers, none of which is to go.
+  const ProtocolOrders *known =
+      use == HazardUse::Elimination ? nullptr : getProtocol();
+  auto isOrdered = [&](unsigned first, unsigned second) {
+    return known && known->isOrdered(first, second);
+  };
   std::vector<Hazard> hazards = mlir::workgroup::findHazards(
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
-      use, isOfPart, isComplete || tree.isOfPart(), covered);
+      use, isOfPart, isComplete || tree.isOfPart(), covered, isOrdered);
   bool areFollowed = arePhasesFollowed(tree);
   for (Hazard &hazard : hazards)
     if (mayWriteSame(hazard, unit)) {
@@ -287,6 +293,66 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
     weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers(),
            areFollowed);
   return hazards;
+}
+
+const ProtocolOrders *KernelSync::getProtocol() {
+  if ((hasPhaseWaits || hasBulkCopies()) && !protocol)
+    protocol = std::make_unique<ProtocolOrders>(scope, accesses, loops);
+  return protocol.get();
+}
+
+/// That the second access of `race` is in the iterations that are told, and the
+/// first one in those that are; nothing if that cannot be said.
+static std::optional<PairRelation>
+makeRelation(const ProtocolOrders::Race &race, const KernelLoops &loops) {
+  PairRelation relation;
+  for (const ProtocolIteration &own : race.ofSecond)
+    relation.iterations.push_back(
+        {loops.getLoopOf(own.loop), own.number, own.number, nullptr});
+  for (const ProtocolIteration &own : race.ofFirst) {
+    const KernelLoop *loop = loops.getLoopOf(own.loop);
+    const auto *common =
+        llvm::find_if(race.ofSecond, [&](const ProtocolIteration &other) {
+          return other.loop == own.loop;
+        });
+    if (race.ofSecond.empty())
+      return std::nullopt;
+    int64_t distance = race.ofSecond.back().number - own.number;
+    if (common == race.ofSecond.end()) {
+      relation.iterations.push_back({loops.getLoopOf(race.ofSecond.back().loop),
+                                     distance, distance, loop});
+    } else if (common->number == own.number) {
+      relation.sameIteration.push_back(loop);
+    } else if (common->number < own.number || relation.carrier) {
+      return std::nullopt;
+    } else {
+      relation.carrier = loop;
+      relation.least = common->number - own.number;
+      relation.most = relation.least;
+    }
+  }
+  return relation;
+}
+
+Conflict KernelSync::findConflict(const ProtocolOrders::Race &race) {
+  std::optional<PairRelation> relation = makeRelation(race, loops);
+  if (!relation || !isKernel(scope))
+    return {};
+  bool isOneWarp = race.threads[0] / kWarpSize == race.threads[1] / kWarpSize;
+  relation->threads =
+      isOneWarp ? PairRelation::OfOneWarp : PairRelation::OfTwoWarps;
+  relation->mayBeSame = race.threads[0] == race.threads[1];
+  Conflict conflict = conflicts.find(race.first, race.second, *relation);
+  if (conflict.kind != Conflict::Certain || !conflict.witness)
+    return {};
+  // That there are such iterations is known: threads meet in them.
+  BlockShape shape = getBlockShape(scope);
+  for (auto [ids, thread] :
+       llvm::zip_equal(conflict.witness->threads, race.threads))
+    ids = {thread % *shape.sizes[0], thread / *shape.sizes[0] % *shape.sizes[1],
+           thread / *shape.sizes[0] / *shape.sizes[1]};
+  conflict.witness->coordinates.assign(1, race.byte);
+  return conflict;
 }
 
 std::vector<BlockRace> KernelSync::findBlockRaces() {

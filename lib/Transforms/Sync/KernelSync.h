@@ -18,6 +18,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H
 
 #include "Analysis/Conflict/BlockRaces.h"
+#include "Analysis/Protocol/ProtocolOrders.h"
 #include "Analysis/Sync/Hazards.h"
 #include "Analysis/Sync/WarpRegions.h"
 #include "InlinedProgram.h"
@@ -98,6 +99,15 @@ public:
   /// followed.
   bool hasOtherWaits() const { return hasOtherBarriers || hasPhaseWaits; }
 
+  /// What mbarriers order of what warps do on paths of their own; null if
+  /// nobody waits for one, and nothing is copied by TMA.
+  const ProtocolOrders *getProtocol();
+  /// Whether two threads touch the same bytes when they do what no mbarrier
+  /// orders: certain, with threads that do, or nothing is known.
+  Conflict findConflict(const ProtocolOrders::Race &race);
+  /// True if threads wait for each other by fences or flags, or in calls.
+  bool hasUnfollowedOrders() const { return hasOtherOrders; }
+
   /// True if copies are made by TMA.
   bool hasBulkCopies() const {
     return llvm::any_of(accesses.getAccesses(), isOfAsyncProxy);
@@ -150,6 +160,7 @@ private:
   bool hasOtherOrders = false, hasOrdersOfBlocks = false;
   /// The operations by which threads may arrive at mbarriers.
   SmallVector<Operation *> arrivals;
+  std::unique_ptr<ProtocolOrders> protocol;
 };
 
 SyncFinding::Site getSite(Operation *op);
@@ -224,6 +235,9 @@ public:
   /// Adds what is wrong in the branch regions of parts of the block.
   void addParts();
 
+  /// Adds what is wrong where threads wait for mbarriers.
+  void addProtocol();
+
   /// Adds what threads of different blocks do to each other.
   void addBlockRaces();
 
@@ -234,6 +248,7 @@ private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                UniformityUnit unit);
   void addRace(const BlockRace &race);
+  void addRace(const ProtocolOrders::Race &race);
   bool countRace(Conflict::Kind kind);
   void tellRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                 UniformityUnit unit, Operation *wait);
@@ -241,6 +256,8 @@ private:
   void addDivergent(Operation *barrier, UniformityUnit unit,
                     SyncVerdict verdict = SyncVerdict::Divergent);
   std::string describeMemory(unsigned first, unsigned second);
+  std::string describeWho(unsigned first, unsigned second,
+                          const SyncFinding &finding) const;
 
   KernelSync &kernel;
   std::unique_ptr<AsmState> state;
@@ -248,10 +265,11 @@ private:
   /// The report on two operations; the number of the finding, if that is only
   /// possible.
   struct Report {
-    bool isCertain = false;
+    bool isTold = false, isCertain = false;
     std::optional<size_t> finding;
   };
   DenseMap<std::pair<Operation *, Operation *>, Report> reported;
+  Report &getReport(Operation *first, Operation *second);
   /// More would not be read.
   static constexpr unsigned kMaxRaces = 100;
   unsigned numRaces[2] = {}; // possible ones, and certain ones

@@ -85,6 +85,27 @@ std::string SyncFindings::describeMemory(unsigned lhs, unsigned rhs) {
   return text;
 }
 
+/// What the two threads of `finding` do by both accesses, in words.
+std::string SyncFindings::describeWho(unsigned lhs, unsigned rhs,
+                                      const SyncFinding &finding) const {
+  const ThreadAccess &first = kernel.getAccess(lhs);
+  const ThreadAccess &second = kernel.getAccess(rhs);
+  return printAgent(second, finding.threads[1]) + " " +
+         getVerb(second.kind).str() + " what " +
+         printAgent(first, finding.threads[0]) + " " +
+         getVerb(first.kind).str();
+}
+
+/// What was reported of two operations, in however many calls they are.
+SyncFindings::Report &SyncFindings::getReport(Operation *first,
+                                              Operation *second) {
+  first = kernel.getSource(first);
+  second = kernel.getSource(second);
+  if (second < first)
+    std::swap(first, second);
+  return reported[{first, second}];
+}
+
 void SyncFindings::addDivergent(Operation *barrier, UniformityUnit unit,
                                 SyncVerdict verdict) {
   bool isBlock = unit == UniformityUnit::Block;
@@ -190,10 +211,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
     finding.threads.assign(conflict.witness->threads,
                            conflict.witness->threads + 2);
     finding.coordinates = conflict.witness->coordinates;
-    who = printAgent(second, finding.threads[1]) + " " +
-          getVerb(second.kind).str() + " what " +
-          printAgent(first, finding.threads[0]) + " " +
-          getVerb(first.kind).str();
+    who = describeWho(hazard.first, hazard.second, finding);
   }
   bool isOneWarp = unit == UniformityUnit::Warp;
   bool isUnwaited = hazard.isUntimed && !hazard.missed;
@@ -272,15 +290,12 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
 void SyncFindings::tellRace(const SyncTree &tree, const Hazard &hazard,
                             bool isFixable, UniformityUnit unit,
                             Operation *wait) {
-  Operation *first = kernel.getSource(kernel.getAccess(hazard.first).op);
-  Operation *second = kernel.getSource(kernel.getAccess(hazard.second).op);
-  if (second < first)
-    std::swap(first, second);
   bool isCertain = hazard.conflict.kind == Conflict::Certain;
-  auto [it, isNew] = reported.try_emplace({first, second});
-  Report &report = it->second;
-  if (!isNew && (report.isCertain || !isCertain))
+  Report &report = getReport(kernel.getAccess(hazard.first).op,
+                             kernel.getAccess(hazard.second).op);
+  if (report.isCertain || (report.isTold && !isCertain))
     return;
+  report.isTold = true;
   std::optional<size_t> replaced = std::exchange(report.finding, std::nullopt);
   report.isCertain = isCertain;
   if (!countRace(hazard.conflict.kind))

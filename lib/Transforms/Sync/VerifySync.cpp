@@ -52,6 +52,7 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
     addUnstructured(block, unknown.emplace_back());
     return unknown;
   }
+  findings.addProtocol();
   addFindings(kernel, block, UniformityUnit::Block, findings);
   findings.addParts();
   if (kernel.hasWarps()) {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..runtime.exploring import Exploration, Orders, Search
     from ..runtime.sizes import Sizes
 
-Verdict = Literal["SAFE", "MAYBE", "RACE", "UNFIXABLE", "DIVERGENT"]
+Verdict = Literal["SAFE", "MAYBE", "RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK"]
 DistributionVerdict = Literal["AGREE", "UNDECIDED", "DIFFER"]
 
 
@@ -34,8 +34,9 @@ class SyncFinding:
     """Two accesses that race, or a barrier that not all threads reach.
 
     ``verdict``: ``RACE``, ``MAYBE`` if it is not decided (``message`` says why), ``UNFIXABLE`` if
-    no barrier can help, or ``DIVERGENT``. ``other``: the access that comes first. ``threads``: two
-    for which it happens, that of ``other`` first; empty if none are known. ``blocks``: those that
+    no barrier can help, ``DIVERGENT``, or ``DEADLOCK`` at a wait that nobody ends. ``other``: the
+    access that comes first. ``threads``: two for which it happens, that of ``other`` first; empty
+    if none are known. ``blocks``: those that
     they are of, if they are of different ones; else empty. ``place``: where they meet, a byte of
     the buffer or, if only the launch knows its strides, indices.
     """

@@ -41,7 +41,11 @@ def _prove(kernel: Kernel) -> Iterator[Statement]:
         for finding in verdict.findings:
             text = f"{finding.verdict}: {finding.message}"
             yield Statement(OPEN, kernel.name, text, basis)
-    needed = [one for one in kernel.barriers if one.without in ("RACE", "UNFIXABLE", "DIVERGENT")]
+    needed = [
+        one
+        for one in kernel.barriers
+        if one.without in ("RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK")
+    ]
     if needed:
         words = "barrier is" if len(needed) == 1 else "barriers are"
         text = f"{len(needed)} of {len(kernel.barriers)} {words} needed: without it there is a race"

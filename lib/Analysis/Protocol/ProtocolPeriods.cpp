@@ -1,0 +1,256 @@
+//===- ProtocolPeriods.cpp - What goes on as it has begun -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProtocolPeriods.h"
+#include "Analysis/Index/PeriodicValues.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+namespace {
+/// What values depend on: arguments of a loop's body, and what only a thread
+/// knows.
+class LoopDependence {
+public:
+  explicit LoopDependence(scf::ForOp loop) : loop(loop) {}
+
+  /// Follows `value` back to where it comes from.
+  void add(Value value);
+  /// Adds what loops hand on to the arguments found so far.
+  void close();
+
+  llvm::SetVector<Value> arguments;
+  bool isOfThread = false;
+
+private:
+  void addArgument(BlockArgument argument);
+
+  scf::ForOp loop;
+  DenseSet<Value> seen;
+};
+} // namespace
+
+void LoopDependence::addArgument(BlockArgument argument) {
+  Operation *owner = argument.getOwner()->getParentOp();
+  auto inner = dyn_cast<scf::ForOp>(owner);
+  if (inner == loop) {
+    arguments.insert(argument);
+  } else if (inner && loop->isProperAncestor(inner)) {
+    for (Value operand : inner->getOperands())
+      add(operand);
+    for (Value yielded : inner.getYieldedValues())
+      add(yielded);
+  } else if (!isa<FunctionOpInterface>(owner)) {
+    isOfThread = true; // ids, as a launch has them
+  }
+}
+
+void LoopDependence::add(Value value) {
+  if (!seen.insert(value).second)
+    return;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return addArgument(argument);
+  Operation *op = value.getDefiningOp();
+  isOfThread |=
+      op->getNumOperands() == 0 && !op->hasTrait<OpTrait::ConstantLike>();
+  isOfThread |= !isMemoryEffectFree(op);
+  for (Value operand : op->getOperands())
+    add(operand);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Value yielded : block.getTerminator()->getOperands())
+        add(yielded);
+}
+
+void LoopDependence::close() {
+  for (unsigned next = 0; next < arguments.size(); ++next) {
+    auto argument = cast<BlockArgument>(arguments[next]);
+    if (argument.getArgNumber() > 0)
+      add(loop.getYieldedValues()[argument.getArgNumber() - 1]);
+  }
+}
+
+/// True if all that was asked for is a function of the number of the iteration
+/// that repeats.
+static bool isPeriodic(ProtocolWalk &walk, scf::ForOp loop,
+                       const KernelLoops &loops, Operation *scope,
+                       int64_t period) {
+  const KernelLoop *own = loops.getLoopOf(loop);
+  if (!walk.isCounted() || !own)
+    return false;
+  PeriodicValues periodic(own, loops, scope, period);
+  return llvm::all_of(walk.getAsked(), [&](Value value) {
+    LoopDependence dependence(loop);
+    dependence.add(value);
+    if (dependence.arguments.empty())
+      return true;
+    dependence.close();
+    std::optional<PeriodicValue> found =
+        dependence.isOfThread ? std::nullopt : periodic.evaluate(value);
+    return found && found->isPeriodic();
+  });
+}
+
+bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
+                int64_t period) {
+  ProtocolStream &stream = walk.getStream();
+  if (!stream.endless)
+    return true;
+  auto loop = cast<scf::ForOp>(stream.endless);
+  LoopDependence dependence(loop);
+  for (Value value : walk.getAsked())
+    dependence.add(value);
+  dependence.close();
+  if (dependence.arguments.contains(loop.getInductionVar())) {
+    stream.period = period;
+    return isPeriodic(walk, loop, loops, scope, period);
+  }
+  ArrayRef<DenseMap<Value, ThreadValues>> carried = walk.getCarried();
+  auto isSame = [&](size_t lhs, size_t rhs) {
+    return llvm::all_of(dependence.arguments, [&](Value argument) {
+      return carried[lhs].lookup(argument) == carried[rhs].lookup(argument);
+    });
+  };
+  for (size_t first = 0; first < carried.size(); ++first)
+    for (size_t next = first + 1; next < carried.size(); ++next)
+      if (isSame(first, next)) {
+        stream.firstRepeated = first;
+        stream.period = next - first;
+        return true;
+      }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops in loops
+//===----------------------------------------------------------------------===//
+
+/// True if a loop in `loop` goes on for an unknown or large number of
+/// iterations.
+bool ProtocolWalk::holdsEndless(scf::ForOp loop) {
+  return loop.getBody()
+      ->walk([&](scf::ForOp inner) {
+        if (!targets.isNeeded(inner) || !targets.hasSync(inner))
+          return WalkResult::advance();
+        std::optional<int64_t> count = getBounds(inner).count;
+        return count && *count <= numTurns ? WalkResult::advance()
+                                           : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+/// True if the loops around `loop` do nothing but hand on its results, and
+/// nothing else in them is needed.
+bool ProtocolWalk::isHandedOn(scf::ForOp loop) const {
+  while (true) {
+    Operation *parent = loop->getParentOp();
+    Operation *inner = loop;
+    bool isDirect = true;
+    for (; parent != scope && !isa<scf::ForOp>(parent);
+         inner = parent, parent = parent->getParentOp())
+      isDirect &= isa<scf::IfOp>(parent) && parent->getNumResults() == 0;
+    if (parent == scope)
+      return true;
+    if (!isDirect)
+      return false;
+    auto outer = cast<scf::ForOp>(parent);
+    for (Operation &op : *outer.getBody())
+      if (&op != inner && targets.isNeeded(&op))
+        return false;
+    for (auto [number, initial] : llvm::enumerate(loop.getInitArgs())) {
+      auto argument = dyn_cast<BlockArgument>(initial);
+      if (!argument || argument.getOwner() != outer.getBody())
+        continue; // begins anew: `visitTurns` does not count on it
+      unsigned position = argument.getArgNumber() - 1;
+      if (argument.getArgNumber() == 0 ||
+          outer.getBody()->getTerminator()->getOperand(position) !=
+              loop.getResult(number))
+        return false;
+    }
+    loop = outer;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What threads know
+//===----------------------------------------------------------------------===//
+
+/// True if, from `turn` to `period` iterations later, what `agent` knows goes
+/// on by as many iterations of those that it knows of.
+static bool isShifted(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
+                      unsigned agent, size_t turn, size_t period) {
+  ArrayRef<ProtocolAgent> agents = run.getAgents();
+  const ProtocolStream &own = streams[agents[agent].stream];
+  ArrayRef<int32_t> before = run.getClock(agent, own.turns[turn]);
+  ArrayRef<int32_t> behind = run.getClock(agent, own.turns[turn + period]);
+  for (size_t part = 0; part < before.size(); ++part) {
+    int64_t distance = behind[part] - before[part];
+    if (part >= agents.size()) {
+      if (distance % 2 != 0)
+        return false;
+      continue;
+    }
+    const ProtocolStream &other = streams[agents[part].stream];
+    if (part == agent)
+      continue;
+    bool isBeforeLoop =
+        !other.endless || behind[part] <= int64_t(other.turns[0]);
+    size_t last = other.turns.size() - 1;
+    if (isBeforeLoop ? distance != 0
+                     : distance != int64_t(other.turns[last] -
+                                           other.turns[last - period]))
+      return false;
+  }
+  return true;
+}
+
+bool isSettled(ArrayRef<ProtocolStream> streams, const ProtocolRun &run) {
+  int64_t period = 1, first = 0;
+  size_t numTurns = 0;
+  for (const ProtocolStream &stream : streams) {
+    if (!stream.endless)
+      continue;
+    period = std::lcm(period, stream.period);
+    first = std::max(first, stream.firstRepeated);
+    numTurns = stream.turns.size();
+  }
+  if (numTurns == 0)
+    return true;
+  if (int64_t(numTurns) < first + 5 * period)
+    return false;
+  for (unsigned agent = 0; agent < run.getAgents().size(); ++agent) {
+    if (!streams[run.getAgents()[agent].stream].endless)
+      continue;
+    for (size_t turn = numTurns - 3 * period; turn + period < numTurns; ++turn)
+      if (!isShifted(streams, run, agent, turn, period))
+        return false;
+  }
+  return true;
+}
+
+bool isInStep(ArrayRef<ProtocolStream> streams, const ProtocolRun &run) {
+  ArrayRef<ProtocolAgent> agents = run.getAgents();
+  for (unsigned agent = 0; agent < agents.size(); ++agent) {
+    const ProtocolStream &own = streams[agents[agent].stream];
+    if (!own.endless)
+      continue;
+    for (size_t turn = 1; turn < own.turns.size(); ++turn) {
+      ArrayRef<int32_t> clock = run.getClock(agent, own.turns[turn]);
+      for (unsigned other = 0; other < agents.size(); ++other) {
+        const ProtocolStream &stream = streams[agents[other].stream];
+        if (other != agent && stream.endless &&
+            clock[other] > int64_t(stream.turns[turn]))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,164 @@
+//===- ProtocolTargets.cpp - What is followed of a kernel -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProtocolTargets.h"
+#include "Analysis/Program/OpEffects.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "workgroup/Support/Kernel.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+/// Threads of a kernel with more mbarriers, or longer periods, are not
+/// followed.
+static constexpr int64_t kMaxBarriers = 64, kMaxPeriod = 96;
+
+static bool isOrder(Operation *op) {
+  switch (getOpKind(op)) {
+  case OpKind::Barrier:
+  case OpKind::WarpBarrier:
+  case OpKind::ProxyFence:
+  case OpKind::GroupCommit:
+  case OpKind::GroupWait:
+    return true;
+  default:
+    return isMBarrierOp(op) || isa<NVVM::FenceMbarrierInitOp>(op);
+  }
+}
+
+/// True for an operation on an mbarrier that is followed.
+static bool isKnownMBarrierOp(Operation *op) {
+  return isa<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveOp,
+             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTryWaitParityOp>(
+      op);
+}
+
+/// True for what may tell an mbarrier of anything, or wait for anything.
+static bool isUnknown(Operation *op) {
+  switch (getOpKind(op)) {
+  case OpKind::MBarrierInit:
+  case OpKind::MBarrierArrival:
+  case OpKind::MBarrierWait:
+    return !isKnownMBarrierOp(op);
+  case OpKind::BulkLoad: {
+    auto load = dyn_cast<nvgpu::TmaAsyncLoadOp>(op);
+    return !load || load.getMulticastMask();
+  }
+  case OpKind::RingUse:
+  case OpKind::Call:
+  case OpKind::Assembly:
+  case OpKind::ClusterWait:
+  case OpKind::BarrierArrival:
+    return true;
+  case OpKind::Storage:
+    return isa<nvgpu::MBarrierGetOp>(op);
+  default:
+    return false;
+  }
+}
+
+void ProtocolTargets::addGroup(nvgpu::MBarrierCreateOp create) {
+  int64_t size = create.getBarriers().getType().getNumBarriers();
+  bool isKnown = llvm::all_of(create->getUsers(), [](Operation *user) {
+    return isKnownMBarrierOp(user) || isa<nvgpu::TmaAsyncLoadOp>(user);
+  });
+  if (!isKnown || size < 1 || size > kMaxBarriers) {
+    isFollowed = false;
+    return;
+  }
+  groups[create.getBarriers()] = {numBarriers, size};
+  numBarriers += size;
+  period = std::lcm(period, 2 * size);
+  isFollowed &= numBarriers <= kMaxBarriers && period <= kMaxPeriod;
+}
+
+std::optional<unsigned> ProtocolTargets::getBarrier(Value group,
+                                                    int64_t index) const {
+  auto it = groups.find(group);
+  if (it == groups.end() || index < 0 || index >= it->second.second)
+    return std::nullopt;
+  return it->second.first + unsigned(index);
+}
+
+/// True for the bytes of one buffer in workgroup memory.
+static bool isOfOneBuffer(const ThreadAccess &access) {
+  return access.space == MemorySpace::Workgroup && access.roots.size() == 1 &&
+         access.roots.front() != 0 && access.operand &&
+         !isa<nvgpu::MBarrierGroupType>(access.operand->get().getType());
+}
+
+/// The buffers that are accessed in a block in which something is done about
+/// mbarriers, or in something that is there.
+void ProtocolTargets::collectRoots(Operation *scope) {
+  DenseSet<Block *> blocks;
+  scope->walk([&](Operation *op) {
+    if (isMBarrierOp(op) && getOpKind(op) != OpKind::MBarrierInit &&
+        op->getParentOp() != scope)
+      blocks.insert(op->getBlock());
+  });
+  for (const ThreadAccess &access : accesses.getAccesses()) {
+    if (!isOfOneBuffer(access))
+      continue;
+    OpKind kind = getOpKind(access.op);
+    bool isBulk = kind == OpKind::BulkLoad || kind == OpKind::BulkStore;
+    for (Operation *op = access.op; op != scope && !isBulk;
+         op = op->getParentOp())
+      isBulk = blocks.contains(op->getBlock());
+    if (isBulk)
+      roots.insert(access.roots.front());
+  }
+}
+
+void ProtocolTargets::mark(Operation *op, Operation *scope) {
+  bool isSync = isOrder(op);
+  bool isNeededHere = !accessesOf.lookup(op).empty() || isMBarrierOp(op) ||
+                      isa<nvgpu::TmaAsyncLoadOp>(op);
+  if (!isSync && !isNeededHere)
+    return;
+  bool isAsync = llvm::any_of(getAccesses(op), [&](unsigned number) {
+    return getAccess(number).isAsync;
+  });
+  for (; op != scope; op = op->getParentOp()) {
+    relevant.insert(op);
+    if (isSync || isa<nvgpu::TmaAsyncLoadOp>(op))
+      syncs.insert(op);
+    if (isNeededHere)
+      needed.insert(op);
+    if (isAsync)
+      asyncs.insert(op);
+  }
+}
+
+ProtocolTargets::ProtocolTargets(Operation *scope,
+                                 const ThreadAccesses &accesses)
+    : accesses(accesses) {
+  isFollowed = isKernel(scope) && getBlockShape(scope).getNumThreads();
+  if (!isFollowed)
+    return;
+  scope->walk([&](Operation *op) {
+    OpKind kind = getOpKind(op);
+    hasWaits |= kind == OpKind::MBarrierWait || kind == OpKind::BulkLoad ||
+                kind == OpKind::BulkStore;
+    isFollowed &= !isUnknown(op);
+  });
+  if (!areFollowed())
+    return;
+  scope->walk([&](nvgpu::MBarrierCreateOp create) { addGroup(create); });
+  collectRoots(scope);
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
+    if (isOfOneBuffer(access) && roots.contains(access.roots.front())) {
+      tracked.insert(number);
+      accessesOf[access.op].push_back(number);
+    }
+  scope->walk([&](Operation *op) {
+    if (op != scope)
+      mark(op, scope);
+  });
+}
+
+} // namespace mlir::workgroup
