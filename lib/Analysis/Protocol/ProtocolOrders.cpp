@@ -264,7 +264,9 @@ void ProtocolOrders::compare(const ProtocolRun &run, const Touch &lhs,
       if (isDone && areOrdered(run, lhs, rhs, first, second, &isUnfenced))
         continue;
       isOpen = true;
-      if (!isDone || isUnfenced || !isReal)
+      if (!isDone || isUnfenced || !isReal ||
+          !run.isEager(first, lhs.events.back()) ||
+          !run.isEager(second, rhs.events.back()))
         continue;
       bool isOfWarp =
           run.getAgents()[first].warp == run.getAgents()[second].warp;
@@ -301,12 +303,13 @@ void ProtocolOrders::examine(Operation *scope) {
       streams, [](const ProtocolStream &stream) { return stream.isExact; });
   int64_t numThreads = *getBlockShape(scope).getNumThreads();
   isProven = true;
-  for (bool isReverse : {false, true}) {
-    ProtocolRun run(streams, targets.getNumBarriers(), numThreads, isReverse);
+  for (auto order : {ProtocolRun::FirstFirst, ProtocolRun::LastFirst,
+                     ProtocolRun::InTurns}) {
+    ProtocolRun run(streams, targets.getNumBarriers(), numThreads, order);
     run.run();
     isProven &=
         run.isDone() && run.getFaults().empty() && isSettled(streams, run);
-    compare(run, isExact && run.isEager());
+    compare(run, isExact);
     addProtocolFaults(streams, run, isExact, faults);
     if (isProven) {
       addProtocolTrips(streams, run, faults);

@@ -17,9 +17,8 @@ namespace mlir::workgroup {
 static constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 ProtocolRun::ProtocolRun(llvm::ArrayRef<ProtocolStream> streams,
-                         unsigned numBarriers, int64_t numThreads,
-                         bool isReverse)
-    : streams(streams), isReverse(isReverse), barriers(numBarriers) {
+                         unsigned numBarriers, int64_t numThreads, Order order)
+    : streams(streams), order(order), barriers(numBarriers) {
   makeAgents(numThreads);
   Clock empty(agents.size() + numBarriers, 0);
   cursors.assign(agents.size(), 0);
@@ -82,9 +81,11 @@ void ProtocolRun::run() {
   while (hasGoneOn) {
     hasGoneOn = false;
     for (unsigned number = 0; number < agents.size(); ++number) {
-      unsigned agent = isReverse ? agents.size() - 1 - number : number;
-      while (!isAtEnd(agent) && step(agent))
+      unsigned agent = order == LastFirst ? agents.size() - 1 - number : number;
+      for (bool goesOn = true; goesOn && !isAtEnd(agent) && step(agent);) {
         hasGoneOn = true;
+        goesOn = order != InTurns;
+      }
     }
   }
   findStuck();
@@ -228,7 +229,8 @@ bool ProtocolRun::wait(unsigned agent) {
   if (phase >= ended)
     return false;
   if (ended > phase + 1) {
-    isEagerRun = false;
+    if (eagerEnds.empty())
+      eagerEnds = cursors;
     add(ProtocolFault::Overrun, agent, cursors[agent]);
   }
   if (barrier.waits.size() <= size_t(phase + 1))

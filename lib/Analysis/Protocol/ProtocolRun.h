@@ -56,9 +56,11 @@ struct ProtocolFault {
 
 class ProtocolRun {
 public:
-  /// `isReverse`: the last agents go first.
+  /// Who goes first, as far as he gets; or all in turns.
+  enum Order { FirstFirst, LastFirst, InTurns };
+
   ProtocolRun(llvm::ArrayRef<ProtocolStream> streams, unsigned numBarriers,
-              int64_t numThreads, bool isReverse);
+              int64_t numThreads, Order order);
 
   void run();
 
@@ -79,9 +81,13 @@ public:
   /// What the agent knew when it was about to do `event`: of each agent, how
   /// many of its events; of each mbarrier, how many phases have ended.
   llvm::ArrayRef<int32_t> getClock(unsigned agent, size_t event) const;
-  /// False if somebody went on later than it might have: then a pair that is in
-  /// no order need not be so in any run.
-  bool isEager() const { return isEagerRun; }
+  /// False if somebody went on later than he might have: then what comes behind
+  /// need not be so in any run.
+  bool isEager() const { return eagerEnds.empty(); }
+  /// True if an event is before that.
+  bool isEager(unsigned agent, size_t event) const {
+    return eagerEnds.empty() || event < eagerEnds[agent];
+  }
 
 private:
   using Clock = llvm::SmallVector<int32_t, 0>;
@@ -119,7 +125,9 @@ private:
   void findStuck();
 
   llvm::ArrayRef<ProtocolStream> streams;
-  bool isReverse, isEagerRun = true;
+  Order order;
+  /// How far each agent had got when somebody went on later than he might have.
+  std::vector<size_t> eagerEnds;
   std::vector<ProtocolAgent> agents;
   std::vector<size_t> cursors;
   std::vector<Clock> clocks;

@@ -50,6 +50,7 @@ static bool isUnknown(Operation *op) {
     return !load || load.getMulticastMask();
   }
   case OpKind::RingUse:
+  case OpKind::BlockExchange:
   case OpKind::Call:
   case OpKind::Assembly:
   case OpKind::ClusterWait:

@@ -331,8 +331,12 @@ bool ProtocolWalk::visitLeaf(Operation &op) {
   }
   if (isa<NVVM::FenceMbarrierInitOp>(op))
     add(ProtocolEvent::Fence, &op).isOfInits = true;
-  addAccesses(&op, {});
-  return true;
+  auto store = dyn_cast<nvgpu::TmaAsyncStoreOp>(op);
+  std::optional<bool> isDone =
+      isPredicated(store ? store.getPredicate() : Value(), &op);
+  if (isDone.value_or(false))
+    addAccesses(&op, {});
+  return isDone.has_value();
 }
 
 std::optional<bool> ProtocolWalk::isPredicated(Value predicate, Operation *op) {

@@ -59,10 +59,10 @@ void SyncFindings::addRace(const ProtocolOrders::Race &found) {
   const ThreadAccess &first = kernel.getAccess(race.first);
   const ThreadAccess &second = kernel.getAccess(race.second);
   Report &report = getReport(first.op, second.op);
-  if (report.isCertain || !countRace(conflict.kind))
+  if (report.isCertain)
     return;
   report.isCertain = true;
-  SyncFinding &finding = findings.emplace_back();
+  SyncFinding finding;
   finding.verdict = SyncVerdict::Race;
   finding.at = getSite(second.op);
   finding.other = getSite(first.op);
@@ -79,7 +79,14 @@ void SyncFindings::addRace(const ProtocolOrders::Race &found) {
                                printIterations(race.ofFirst)});
   notePassed(race.passedFirst, finding);
   notePassed(race.passedSecond, finding);
-  noteMore(conflict.kind);
+  // It takes the place of what was only possible.
+  if (report.finding) {
+    findings[*report.finding] = std::move(finding);
+    report.finding = std::nullopt;
+  } else if (countRace(conflict.kind)) {
+    findings.push_back(std::move(finding));
+    noteMore(conflict.kind);
+  }
 }
 
 void SyncFindings::addProtocol() {

@@ -52,7 +52,6 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
     addUnstructured(block, unknown.emplace_back());
     return unknown;
   }
-  findings.addProtocol();
   addFindings(kernel, block, UniformityUnit::Block, findings);
   findings.addParts();
   if (kernel.hasWarps()) {
@@ -65,6 +64,7 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
   } else {
     findings.addUnknownWarps();
   }
+  findings.addProtocol();
   findings.addBlockRaces();
   std::vector<SyncFinding> found = findings.take();
   llvm::append_range(found, std::move(unknown));

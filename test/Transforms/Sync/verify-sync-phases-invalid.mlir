@@ -231,12 +231,14 @@ gpu.module @m {
       gpu.barrier
       scf.if %elected {
         %T = memref.subview %S[%slot, 0] [1, 128] [1, 1] : !S to !tile
+        // expected-warning @+1 {{more threads may arrive by 'nvgpu.mbarrier.arrive.expect_tx' than a phase of the mbarrier counts}}
         nvgpu.mbarrier.arrive.expect_tx %bars[%slot], %bytes : !bars
         // expected-note @+3 {{the other access: 'nvgpu.tma.async.load' writes in thread (0, 0, 0)}}
         // expected-warning @+2 {{possible data race on}}
         // expected-note @+1 {{the other access}}
         nvgpu.tma.async.load %map[%i], %bars[%slot] to %T : !map, !bars -> !tile
       }
+      // expected-warning @+2 {{may miss the phase that it waits for}}
       // expected-note @+1 {{this does not wait in iteration 2 of its loop, counted from 0: the parity is that of a phase that is over}}
       nvgpu.mbarrier.try_wait.parity %bars[%slot], %even, %ticks : !bars
       // expected-error @+1 {{cannot synchronize 'nvgpu.tma.async.load' and 'memref.load' on workgroup memory %arg3}}

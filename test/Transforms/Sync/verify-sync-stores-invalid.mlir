@@ -50,18 +50,18 @@ gpu.module @m {
     %t = gpu.thread_id x
     %u = arith.subi %c127, %t : index
     %elected = arith.cmpi eq, %t, %c0 : index
-    // expected-note @+1 {{the other access: 'memref.store' writes}}
     memref.store %x, %S[%c0, %t] : !S
     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     gpu.barrier
     scf.if %elected {
       %T = memref.subview %S[%c0, 0] [1, 128] [1, 1] : !S to !tile
-      // expected-warning @+1 {{possible data race on workgroup memory %arg2: different threads may touch the same bytes, and no barrier is between; it is not known when the asynchronous operation is done}}
+      // expected-note @+1 {{the other access: 'nvgpu.tma.async.store'}}
       nvgpu.tma.async.store %T to %map[%c0] : !tile -> !map
       nvvm.cp.async.bulk.commit.group
       nvvm.cp.async.bulk.wait_group 1 {read}
     }
     gpu.barrier
+    // expected-error @+1 {{data race on workgroup memory %arg2: thread (0, 0, 0) writes what thread (0, 0, 0) reads, and no wait for an mbarrier orders them}}
     memref.store %x, %S[%c0, %t] : !S
     gpu.return
   }

@@ -55,8 +55,11 @@ def test_rings_are_safe(ring: Ring) -> None:
     check_results(case, outcome.arguments)
 
 
-# What makes no difference to a ring, by how a change of it begins.
-HARMLESS: dict[str, str] = {}
+def is_harmless(ring: Ring, name: str) -> bool:
+    """Return whether a change makes no difference."""
+    is_unused = name.startswith(("%bytes", "without nvvm.fence.mbarrier.init"))
+    is_same = ring.slots == 1 and name.startswith(("%full[%c0]", "%empty[%c0]"))
+    return is_same or (is_unused and ring.fills != "tma")
 
 
 @pytest.mark.parametrize("ring", RINGS, ids=[ring.name for ring in RINGS])
@@ -72,7 +75,7 @@ def test_changed_rings(ring: Ring) -> None:
         safe.append(name)
         assert not find(case, text), name
     assert {"MAYBE", "DEADLOCK", "RACE"} <= verdicts
-    assert [name for name in safe if not name.startswith(tuple(HARMLESS))] == []
+    assert [name for name in safe if not is_harmless(ring, name)] == []
 
 
 def test_a_race_names_both_threads_and_the_wait() -> None:
