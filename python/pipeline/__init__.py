@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .runtime.host.plan import Plan
     from .system.assembler import Resources
     from .system.toolchain import plugin_path
+    from .tuning.search import TileTrial, TunedKernel, Tuning, tune
 
 __version__ = "0.1.0"
 
@@ -114,8 +115,11 @@ __all__ = [
     "SynchronizationError",
     "TensorMap",
     "Thread",
+    "TileTrial",
     "ToolError",
     "Trial",
+    "TunedKernel",
+    "Tuning",
     "UnverifiedWarning",
     "UsageError",
     "WorkgroupMemory",
@@ -127,6 +131,7 @@ __all__ = [
     "load",
     "passes",
     "plugin_path",
+    "tune",
 ]
 
 # Which module has a name. It is loaded when it is first asked for; for type checkers all are
@@ -212,6 +217,7 @@ _MODULES = {
     "runtime.host.plan": ("Plan",),
     "system.assembler": ("Resources",),
     "system.toolchain": ("plugin_path",),
+    "tuning.search": ("TileTrial", "TunedKernel", "Tuning", "tune"),
     "torch": (),
 }
 

@@ -60,6 +60,7 @@ def refuse_options_of_programs(options: argparse.Namespace) -> None:
         "--no-verify": options.no_verify,
         "--assert-bounds": options.assert_bounds,
         "--numerics": options.numerics != "exact",
+        "--tuned": options.tuned is not None,
     }
     for name, is_given in given.items():
         if is_given:

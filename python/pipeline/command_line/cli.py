@@ -235,6 +235,7 @@ def _read_program_options(options: argparse.Namespace, **given: Any) -> ProgramO
         "sync": options.sync,
         "numerics": options.numerics,
         "clang_options": _read_clang_options(options),
+        "tuned": options.tuned,
     }
     if "memory_options" in options:
         read["memory_options"] = options.memory_options
@@ -440,6 +441,14 @@ def _inspect(options: argparse.Namespace) -> int:
     return bundle_commands.inspect(options)
 
 
+def _tune(options: argparse.Namespace) -> int:
+    from . import tune_command
+
+    gc.enable()
+    worker.raise_at_interrupts()
+    return tune_command.run(options)
+
+
 def _explain(options: argparse.Namespace) -> int:
     from ..report.explaining import explain
     from . import explain_command, run_command
@@ -475,6 +484,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "doctor": _doctor,
     "inspect": _inspect,
     "explain": _explain,
+    "tune": _tune,
 }
 
 

@@ -62,6 +62,7 @@ def describe_command(options: argparse.Namespace) -> str:
         "sync",
         "numerics",
         "memory_options",
+        "tuned",
         "kernel",
         "block",
         "grid",

@@ -61,6 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
         ("run", "run a program, or one kernel, on the CPU emulator or a GPU", _add_run),
         ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
         ("explain", "write a report on a program, or on what differs between two", _add_explain),
+        ("tune", "search for the tiles with which a program's kernels are fastest", _add_tune),
         ("inspect", "tell what a bundle holds", _add_inspect),
     ):
         commands.add_parser(name, help=words, add_options=add_options)
@@ -117,6 +118,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "'reuse=never resolve-bank-conflicts=false'",
     )
     _add_clang_options(parser)
+    _add_tuned(parser)
     _add_bundle_options(parser)
     parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
     parser.add_argument("--timing", action="store_true", help="print the time of each stage")
@@ -172,6 +174,58 @@ def _add_code_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_tune(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "input", metavar="IN.mlir", help="the program; - is the standard input, with -o"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the tiles, for --tuned; those that it has for other kernels stay "
+        "(default: the name of the program, with .tuned.json)",
+    )
+    parser.add_argument("--chip", metavar="CHIP", help="as for compile")
+    parser.add_argument("--numerics", metavar="exact|tf32", default="exact", help="as for compile")
+    parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
+    _add_values(parser)
+    parser.add_argument(
+        "--candidates",
+        type=int,
+        default=24,
+        metavar="N",
+        help="tiles of each kernel that are tried (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget", type=float, metavar="SECONDS", help="begin nothing more after them"
+    )
+    parser.add_argument(
+        "--backend",
+        metavar="auto|static|cuda",
+        default="auto",
+        help="what costs are: times on a GPU (cuda), or estimates (static) (default: a GPU if "
+        "there is one that PyTorch sees)",
+    )
+    parser.add_argument(
+        "--executor",
+        metavar="local|dask://HOST:PORT|ray://HOST:PORT",
+        default="local",
+        help="who does the work (default: processes of this machine)",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=0, metavar="N", help="of local (default: one per core)"
+    )
+    parser.add_argument("--all", action="store_true", help="tell of each candidate")
+
+
+def _add_tuned(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tuned",
+        metavar="FILE",
+        help="take the tiles that tune has found for kernels of the same shapes, types and chip",
+    )
+
+
 def _add_inspect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="BUNDLE", help="the file, or the folder")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the answer")
@@ -205,6 +259,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-verify", action="store_true", help="as for compile")
     _add_clang_options(parser)
+    _add_tuned(parser)
     _add_code_options(parser)
 
 
@@ -287,6 +342,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--numerics", metavar="exact|tf32", default="exact", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     _add_clang_options(parser)
+    _add_tuned(parser)
     parser.add_argument("--kernel", metavar="K", help="the kernel that sizes and values are for")
     parser.add_argument(
         "--block", metavar="X,Y,Z", help="threads per block, of the kernel or of all"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ..runtime.sizes import Sizes
     from ..schedules import Choice, Kernel
     from ..schedules.target import Target
+    from ..schedules.tuned import TileSource
+    from .tuned import Tuning
 
 
 def compile(
@@ -52,6 +54,7 @@ def compile(
     numerics: Numerics = "exact",
     memory_options: str = "",
     clang_options: Sequence[str] = (),
+    tuned: str | Path | TileSource | None = None,
     until: Stage = "ptx",
     keep_texts: bool = False,
     snapshots: bool = False,
@@ -89,6 +92,8 @@ def compile(
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
     clang_options: further options of clang, which reads CUDA C++: ``["-Iinclude", "-DN=16"]``.
+    tuned: the file of tiles that :func:`pipeline.tune` has found, which are taken instead of those
+        that are chosen by rule.
     until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
     keep_texts: keep the text of every stage in ``texts``, not only of the last.
     snapshots: keep what each pass changed in ``snapshots``.
@@ -113,6 +118,7 @@ def compile(
         "numerics": numerics,
         "memory_options": memory_options,
         "clang_options": clang_options,
+        "tuned": tuned,
     }
     check_choices(sync, numerics)
     if until not in STAGES:
@@ -153,9 +159,12 @@ def make_request(
     numerics: Numerics = "exact",
     memory_options: str = "",
     clang_options: Sequence[str] = (),
+    tuned: str | Path | TileSource | None = None,
 ) -> tuple[Program, Request]:
     """Read a program, and return it with what is asked for. All is as for :func:`compile`."""
     check_choices(sync, numerics)
+    if tuned is not None and schedule not in (None, "auto"):
+        raise UsageError.of_option("tuned", "is for schedules that are chosen: give no other")
     program = read_program(source, chip, clang_options)
     return program, Request(
         text=program.text,
@@ -232,23 +241,40 @@ def make_chooser(
     schedule: str | Path | None = None,
     chip: str | None = None,
     numerics: Numerics = "exact",
+    tuned: str | Path | TileSource | None = None,
     **_: Any,
 ) -> Chooser | None:
     """Return who chooses a schedule, if that is left open by the options of a program."""
-    return Chooser(chip, numerics) if schedule is None or schedule == "auto" else None
+    if schedule is None or schedule == "auto":
+        return Chooser(chip, numerics, tuned=tuned)
+    return None
 
 
 class Chooser:
-    """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that."""
+    """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that.
+
+    ``error``: why there is none, as the compiler takes no exceptions.
+    """
 
     def __init__(
-        self, chip: str | None, numerics: Numerics = "exact", *, only: bool = False
+        self,
+        chip: str | None,
+        numerics: Numerics = "exact",
+        *,
+        only: bool = False,
+        tuned: str | Path | TileSource | None = None,
     ) -> None:
         self.choice: Choice | None = None
+        self.error: UsageError | None = None
         self.kernels: tuple[Kernel, ...] = ()
         self._chip = chip
         self._numerics = numerics
         self._only = only
+        self.tuned: Tuning | None = None
+        if tuned is not None:
+            from .tuned import find_tiles
+
+            self.tuned = find_tiles(tuned)
 
     @property
     def target(self) -> Target:
@@ -264,7 +290,14 @@ class Chooser:
         from ..schedules import choose
 
         self.kernels = convert(functions)
-        self.choice = choose(self.kernels, self.target, __version__)
+        if self.tuned is None:
+            self.choice = choose(self.kernels, self.target, __version__)
+        else:
+            try:
+                self.choice = self.tuned.choose(self.kernels, self.target, __version__)
+            except UsageError as error:
+                self.error = error
+                return None
         return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
 
 
@@ -314,7 +347,13 @@ def compile_natively(request: Request, chooser: Chooser | None = None) -> _nativ
         options.chain_bytes = chooser.target.row_bytes
         options.chain_blocks = chooser.target.chain_blocks
     result = _native.compile(source, options, chooser)
+    if chooser and chooser.error:
+        raise chooser.error
     if result.succeeded:
+        if chooser and chooser.tuned and not chooser.choice:
+            raise UsageError.of_option(
+                "tuned", "is for schedules that are chosen, and none is for this program"
+            )
         return result
     from .results import make_error
 

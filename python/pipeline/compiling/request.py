@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..runtime.sizes import Sizes
+    from ..schedules.tuned import TileSource
 
 Sync = Literal["auto", "insert", "keep", "minimize"]
 
@@ -42,6 +43,7 @@ class ProgramOptions(TypedDict, total=False):
     numerics: Numerics
     memory_options: str
     clang_options: Sequence[str]
+    tuned: str | Path | TileSource | None
 
 
 class Request(NamedTuple):

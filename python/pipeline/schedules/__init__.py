@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .loops import Points, Tiles
     from .narrow import Narrow
     from .reduction import Columns, Rows, Whole
+    from .tuned import TileSource
     from .window import Window
 
 _MODULES = {
@@ -82,13 +83,34 @@ def choose_tile(kernel: Kernel, target: Target, schedules: Iterable[Schedule] = 
     return schedule.choose(kernel, target)
 
 
-def choose(kernels: Sequence[Kernel], target: Target, version: str) -> Choice:
-    """Return the schedule of a program with these kernels."""
-    tiles = [choose_tile(kernel, target) for kernel in kernels]
-    return Choice(
-        write_schedule(kernels, tiles, target=target, version=version),
-        tuple(_remark_on(kernel, tile) for kernel, tile in zip(kernels, tiles, strict=True)),
-    )
+def choose(
+    kernels: Sequence[Kernel], target: Target, version: str, tuned: TileSource | None = None
+) -> Choice:
+    """Return the schedule of a program with these kernels, with tiles of `tuned` where it has any.
+
+    Raises Offence if one of those cannot be.
+    """
+    found = [tuned.find(kernel, target) if tuned else None for kernel in kernels]
+    pairs = list(zip(kernels, found, strict=True))
+    tiles = [tile or choose_tile(kernel, target) for kernel, tile in pairs]
+    remarks = [_remark_on(kernel, tile) for kernel, tile in zip(kernels, tiles, strict=True)]
+    if tuned:
+        remarks += [_remark_on_tuning(kernel, tile, target, tuned) for kernel, tile in pairs]
+    text = write_schedule(kernels, tiles, target=target, version=version)
+    return Choice(text, tuple(remarks))
+
+
+def _remark_on_tuning(
+    kernel: Kernel, tile: Tile | None, target: Target, tuned: TileSource
+) -> Remark:
+    kind, name, message = "passed", "TunedTiles", f"the tile of @{kernel.name} was found by tuning"
+    arguments: dict[str, str] = {}
+    if tile is None:
+        reason = tuned.explain_lack(kernel, target)
+        kind, name, arguments = "missed", "NotTuned", {"Reason": reason}
+        message = f"the tile of @{kernel.name} is chosen by rule: {reason}"
+    location = kernel.main.location
+    return Remark(kind, name, _CATEGORY, kernel.name, message, location, arguments)
 
 
 def _remark_on(kernel: Kernel, tile: Tile) -> Remark:

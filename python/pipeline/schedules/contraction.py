@@ -83,9 +83,12 @@ class Staged:
         return min(op.extent(loops.m[-1]), op.extent(loops.n[-1])) > self.least
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
+        return self.make_tile(kernel, *self.find_best(kernel.main, target), target)
+
+    def make_tile(self, kernel: Kernel, best: Candidate, slots: int, target: Target) -> Tile:
+        """Return the tile that a candidate is of a kernel, with its sum shared if need be."""
         op = kernel.main
         assert op.contraction is not None
-        best, slots = self.find_best(op, target)
         block = [0] * len(kernel.shared)
         for row in op.rows:
             if row is not None:
@@ -102,8 +105,15 @@ class Staged:
 
     def list_candidates(self, op: Op, target: Target) -> list[tuple[Candidate, int]]:
         """Return what there is to choose from, each with numbers of slots."""
-        candidates = [self._adapt(op, one) for one in self._candidates(op, target)]
-        return [(one, slots) for one in candidates for slots in self._slots(op, one, target)]
+        candidates = self._candidates(op, target)
+        return [pair for one in candidates for pair in self.list_slots(op, one, target)]
+
+    def list_slots(
+        self, op: Op, candidate: Candidate, target: Target
+    ) -> list[tuple[Candidate, int]]:
+        """Return a candidate as it is for this sum, with each number of slots that it can have."""
+        adapted = self._adapt(op, candidate)
+        return [(adapted, slots) for slots in self._slots(op, adapted, target)]
 
     def find_best(self, op: Op, target: Target) -> tuple[Candidate, int]:
         """Return the candidate that takes least time, and its slots.

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from running.timing import HOST_CALLS, WARM_UP, interleave, measure_host, summarize, time_all
+from pipeline.runtime.timing import (
+    HOST_CALLS,
+    WARM_UP,
+    interleave,
+    measure_host,
+    summarize,
+    time_all,
+)
 
 
 class FakeClock:

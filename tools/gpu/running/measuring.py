@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pipeline
+from pipeline.runtime.timing import Clock, time_all
 
 from .arrays import Json
 from .doors import TORCH_TYPES
 from .peers import find_peers, set_precision
 from .references import REFERENCES
-from .timing import Clock, time_all
 from .verdicts import Verdict
 
 OURS = "ours"

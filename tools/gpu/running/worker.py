@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 import pipeline
+from pipeline.runtime.timing import Clock, TorchClock
 
 from .arrays import Json, PackError
 from .doors import Door, find_doors, find_torch
@@ -24,7 +25,6 @@ from .programs import check_program
 from .results import Results
 from .sanitizer import INSTALL, Outcome, Sanitizer, divide, find_sanitizer
 from .supervision import RESTART
-from .timing import Clock, TorchClock
 from .verdicts import Item, Verdict
 from .ways import check_reference
 

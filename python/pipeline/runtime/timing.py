@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from .arrays import Json
+Json = dict[str, Any]
 
 WARM_UP = 3
 HOST_CALLS, HOST_BATCH = 200, 20
