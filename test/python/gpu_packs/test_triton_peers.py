@@ -30,7 +30,8 @@ def peers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def test_there_is_a_kernel_for_all(peers: Any) -> None:
-    assert set(peers.TRITON) == set(TORCH) == set(REFERENCES)
+    without = {"copy", "batch_matmul", "attention"}
+    assert set(peers.TRITON) | without == set(TORCH) == set(REFERENCES)
     assert set(peers.TRITON_TMA) == set(TMA_NAMES)
 
 

@@ -14,6 +14,7 @@ import pipeline
 from gpu.stand_in_driver import Launch
 from gpu_packs.conftest import FaultyLaunches, Machine
 from packing.programs import PackedProgram, pack_reference
+from packing.published import published
 from packing.references import REFERENCES, SMALL, Reference, by_row, matmul, small
 from pipeline.runtime.cuda.driver import Driver
 from running import ways
@@ -161,7 +162,8 @@ def test_encoding_rounds_to_the_nearest(element: str) -> None:
 
 
 def test_each_reference_is_known() -> None:
-    assert {reference.function for reference in REFERENCES} == set(FUNCTIONS)
+    packed = {*REFERENCES, *(one.reference for one in published())}
+    assert {reference.function for reference in packed} == set(FUNCTIONS)
     names = [reference.name for reference in REFERENCES]
     assert len(set(names)) == len(names)
     assert {stage for reference in REFERENCES for stage in reference.stages} == {*SMALL, "time"}

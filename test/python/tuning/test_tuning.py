@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.compiling.compiler import Chooser
 from pipeline.schedules.tile import Tile
 from pipeline.tuning import search
 from pipeline.tuning.executors import open_executor
@@ -199,7 +200,7 @@ def test_small_instances_have_other_types_only() -> None:
 
 
 def test_the_model_knows_waves_and_memory() -> None:
-    target = search.Chooser("sm_80", only=True).target
+    target = Chooser("sm_80", only=True).target
     launch = LaunchFigures("k", 108, 256, 64, 0, 0, 1e6, 0.0, 1e3)
     one = count_launch(launch, target, 0)
     assert count_launch(launch._replace(blocks=109), target, 0) > 1.5 * one

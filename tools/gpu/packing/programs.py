@@ -99,8 +99,11 @@ def _stem(name: str) -> str:
     return re.sub(r"\W+", "-", name).strip("-")
 
 
-def pack_reference(reference: Reference) -> PackedProgram:
-    """Compile a reference program, for newer chips too if it is timed. Raises pipeline.Error."""
+def pack_reference(reference: Reference, **more: str) -> PackedProgram:
+    """Compile a reference program, for newer chips too if it is timed. Raises pipeline.Error.
+
+    more: what `suite.json` says of it besides.
+    """
     chips = [CHIP, NEWER_CHIP] if "time" in reference.stages else [CHIP]
     modules = [pipeline.compile(reference.text, chip=chip) for chip in chips]
     bundle = f"bundles/{_stem(reference.name)}.zip"
@@ -118,6 +121,7 @@ def pack_reference(reference: Reference) -> PackedProgram:
         "work": work,
         "unit": unit,
         "seed": zlib.crc32(reference.name.encode()),
+        **more,
     }
     return PackedProgram(record, {bundle: save(*modules)}, tuple(modules))
 

@@ -60,6 +60,11 @@ class Reference:
     @property
     def work(self) -> tuple[float, str]:
         """What it does, in units of which the second counts a thousand million per second."""
+        if self.function == "attention":
+            heads, rows, width = self.output.shape
+            return 4.0 * heads * rows * rows * width, "GFLOP/s"
+        if self.function == "batch_matmul":
+            return 2.0 * math.prod(self.output.shape) * self.inputs[0].shape[2], "GFLOP/s"
         if self.function.startswith("matmul"):
             return 2.0 * math.prod(self.output.shape) * self.inputs[0].shape[1], "GFLOP/s"
         if self.function == "conv_2d":
@@ -277,6 +282,77 @@ def _layer_norm(reference: Reference) -> str:
     return _wrap(reference, body, _NORM_MAPS)
 
 
+def _copy(reference: Reference) -> str:
+    x, r = _types(reference)
+    return _wrap(reference, f"  %r = linalg.copy ins(%x0 : {x}) outs(%e : {r}) -> {r}")
+
+
+def _batch_matmul(reference: Reference) -> str:
+    x, y, r = _types(reference)
+    return _wrap(
+        reference,
+        f"""{_zeros(reference)}
+  %r = linalg.batch_matmul ins(%x0, %x1 : {x}, {y}) outs(%z : {r}) -> {r}""",
+    )
+
+
+_ATTENTION_MAPS = """\
+#q = affine_map<(b, m, n, k) -> (b, m, k)>
+#k = affine_map<(b, m, n, k) -> (b, n, k)>
+#s = affine_map<(b, m, n, k) -> (b, m, n)>
+#v = affine_map<(b, m, n, k) -> (b, k, n)>
+#id = affine_map<(b, m, n) -> (b, m, n)>"""
+
+# As torch-mlir decomposes scaled_dot_product_attention.
+_ATTENTION = """\
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant {scale} : f32
+  %e0 = tensor.empty() : {s}
+  %z0 = linalg.fill ins(%zero : f32) outs(%e0 : {s}) -> {s}
+  %s = linalg.contract indexing_maps = [#q, #k, #s]
+      ins(%x0, %x1 : {q}, {q}) outs(%z0 : {s}) -> {s}
+  %t = linalg.generic {{
+      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%s : {s}) outs(%e0 : {s}) {{
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %scale : f32
+    linalg.yield %0 : f32
+  }} -> {s}
+  %p = linalg.softmax dimension(2) ins(%t : {s}) outs(%e0 : {s}) -> {s}
+  %e1 = tensor.empty() : {p}
+  %h = linalg.generic {{
+      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%p : {s}) outs(%e1 : {p}) {{
+  ^bb0(%a: f32, %o: f16):
+    %0 = arith.truncf %a : f32 to f16
+    linalg.yield %0 : f16
+  }} -> {p}
+  %e2 = tensor.empty() : {w}
+  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : {w}) -> {w}
+  %u = linalg.contract indexing_maps = [#q, #v, #s]
+      ins(%h, %x2 : {p}, {q}) outs(%z2 : {w}) -> {w}
+  %r = linalg.generic {{
+      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%u : {w}) outs(%e : {q}) {{
+  ^bb0(%a: f32, %o: f16):
+    %0 = arith.truncf %a : f32 to f16
+    linalg.yield %0 : f16
+  }} -> {q}"""
+
+
+def _attention(reference: Reference) -> str:
+    heads, rows, width = reference.output.shape
+    keys = reference.inputs[1].shape[1]
+    body = _ATTENTION.format(
+        scale=repr(width**-0.5),
+        q=_types(reference)[0],
+        s=f"tensor<{heads}x{rows}x{keys}xf32>",
+        p=f"tensor<{heads}x{rows}x{keys}xf16>",
+        w=f"tensor<{heads}x{rows}x{width}xf32>",
+    )
+    return _wrap(reference, body, _ATTENTION_MAPS)
+
+
 TEXTS: dict[str, Callable[[Reference], str]] = {
     "matmul": _multiply(),
     "matmul_nt": _multiply(f"indexing_maps = [{_NT}]"),
@@ -289,6 +365,9 @@ TEXTS: dict[str, Callable[[Reference], str]] = {
     "max_rows": _reduce("arith.maximumf", "0xFF800000", 1),
     "transpose": _transpose,
     "conv_2d": _conv_2d,
+    "copy": _copy,
+    "batch_matmul": _batch_matmul,
+    "attention": _attention,
 }
 
 

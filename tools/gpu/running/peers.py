@@ -7,7 +7,7 @@ lets it. A pack names them; nothing that it holds is run as code.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .reports import shorten
@@ -77,6 +77,25 @@ def _conv_2d(torch: Any, inputs: Sequence[Any], output: Any) -> Call:
     return lambda: torch.nn.functional.conv2d(images, windows).permute(0, 2, 3, 1)
 
 
+def _copy(torch: Any, inputs: Sequence[Any], output: Any) -> Call:
+    (x,) = inputs
+    return lambda: output.copy_(x)
+
+
+def _batch_matmul(torch: Any, inputs: Sequence[Any], output: Any) -> Call:
+    x, y = inputs
+    # cuBLAS with a wider result, which newer versions of PyTorch let one ask for.
+    torch.bmm(x[:1], y[:1], out_dtype=output.dtype)
+    return lambda: torch.bmm(x, y, out_dtype=output.dtype)
+
+
+def _attention(torch: Any, inputs: Sequence[Any], output: Any) -> Call:
+    # Dimensions of a batch and of heads, as its fastest kernels want them.
+    q, k, v = (part[None] for part in inputs)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return lambda: attend(q, k, v)[0]
+
+
 TORCH: dict[str, Maker] = {
     "matmul": _matmul,
     "matmul_nt": _matmul_nt,
@@ -89,6 +108,9 @@ TORCH: dict[str, Maker] = {
     "max_rows": _max_rows,
     "transpose": _transpose,
     "conv_2d": _conv_2d,
+    "copy": _copy,
+    "batch_matmul": _batch_matmul,
+    "attention": _attention,
 }
 
 TMA_NAMES = ("matmul", "matmul_nt")
@@ -134,5 +156,7 @@ def find_peers(
 def _triton(table: str, name: str, torch: Any, inputs: Sequence[Any], output: Any) -> Call:
     """Return a call of a kernel of Triton, which only machines with it can import."""
     module = importlib.import_module(f"{__package__}.triton_peers")
-    make: Maker = getattr(module, table)[name]
+    makers: Mapping[str, Maker] = getattr(module, table)
+    if (make := makers.get(name)) is None:
+        raise NotImplementedError(f"there is no kernel of Triton for {name}")
     return make(torch, inputs, output)

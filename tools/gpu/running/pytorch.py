@@ -332,6 +332,9 @@ REFERENCES: dict[str, Formula] = {
     "max_rows": lambda torch, x: torch.amax(x, -1),
     "transpose": _permute(1, 0),
     "conv_2d": lambda torch, x, w: _convolve_last(torch, x, w.permute(0, 3, 1, 2)),
+    "copy": lambda torch, x: torch.clone(x),
+    "batch_matmul": lambda torch, x, y: torch.bmm(_wide(torch, x), _wide(torch, y)),
+    "attention": lambda torch, q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v),
 }
 """By what the program computes."""
 

@@ -75,6 +75,22 @@ def conv_2d(xp: Any, x: Any, weights: Any) -> Any:
     )
 
 
+def copy(xp: Any, x: Any) -> Any:
+    """Return x."""
+    return x
+
+
+def batch_matmul(xp: Any, x: Any, y: Any) -> Any:
+    """Return the product of each matrix of a batch."""
+    return x @ y
+
+
+def attention(xp: Any, q: Any, k: Any, v: Any) -> Any:
+    """Return the attention of each head, without a mask."""
+    scores = q @ xp.swapaxes(k, -1, -2) * q.shape[-1] ** -0.5
+    return softmax(xp, scores) @ v
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
@@ -89,5 +105,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         max_rows,
         transpose,
         conv_2d,
+        copy,
+        batch_matmul,
+        attention,
     )
 }

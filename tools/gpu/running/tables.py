@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -54,6 +55,7 @@ def _lines(results: Results) -> Iterator[str]:
     yield ""
     yield f"{results.summarize()}."
     yield from _check_lines(results)
+    yield from _group_lines(results)
     yield from _time_lines(results)
     yield from _sanitize_lines(results)
     yield from _details(results)
@@ -113,6 +115,35 @@ def _time_lines(results: Results) -> Iterator[str]:
             )
         if not peers:
             yield _row(item.case, _word(verdict), *[""] * 6)
+
+
+def _group_lines(results: Results) -> Iterator[str]:
+    """Tell geometric means of groups of shapes, and where these are from."""
+    ratios: dict[str, list[tuple[float, str]]] = {}
+    sources: dict[str, dict[str, None]] = {}
+    for item, verdict in results.of_stage("time"):
+        case = results.cases[item.case]
+        if group := case.get("group"):
+            sources.setdefault(group, {})[case["source"]] = None
+            found = verdict.figures.get("peers", {}).get("ours", {}).get("of_torch")
+            ratios.setdefault(group, [])
+            if found:
+                ratios[group].append((float(found), item.case))
+    if not sources:
+        return
+    yield from ("", "## Groups", "")
+    yield _row("group", "programs", "of torch, geometric mean", "least", "shapes")
+    yield "|---|---|---|---|---|"
+    for group, found_ones in ratios.items():
+        means = [ratio for ratio, _ in found_ones]
+        least = min(found_ones, default=None)
+        yield _row(
+            group,
+            str(len(found_ones)),
+            _number(statistics.geometric_mean(means) if means else None, ".3f"),
+            f"{least[0]:.3f} ({least[1]})" if least else "",
+            "; ".join(sources[group]),
+        )
 
 
 def _sanitize_lines(results: Results) -> Iterator[str]:
