@@ -65,7 +65,7 @@ def test_what_is_packed_elsewhere_needs_a_gpu_to_run(
 
 def test_groups_are_told_with_their_sources(tmp_path: Path) -> None:
     record = pack_reference(by_row("copy", 37, 132, LARGE), group="memory", source="a paper").record
-    header = {"date": "", "gpu": "", "chip": "", "driver": "", "chips": [], "commit": ""}
+    header: dict[str, object] = {"date": "", "gpu": "", "chip": "", "driver": "", "chips": [], "commit": ""}
     header |= {"left_out": {}, "pack": ""}
     item = Item("time", record["name"])
     results = Results(tmp_path, header, [record], [item])

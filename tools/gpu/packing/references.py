@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .attention import ATTENTION_MAPS, write_attention
+
 Shape = tuple[int, ...]
 
 ELEMENT_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8, "f8E4M3FN": 1}
@@ -296,61 +298,10 @@ def _batch_matmul(reference: Reference) -> str:
     )
 
 
-_ATTENTION_MAPS = """\
-#q = affine_map<(b, m, n, k) -> (b, m, k)>
-#k = affine_map<(b, m, n, k) -> (b, n, k)>
-#s = affine_map<(b, m, n, k) -> (b, m, n)>
-#v = affine_map<(b, m, n, k) -> (b, k, n)>
-#id = affine_map<(b, m, n) -> (b, m, n)>"""
-
-# As torch-mlir decomposes scaled_dot_product_attention.
-_ATTENTION = """\
-  %zero = arith.constant 0.0 : f32
-  %scale = arith.constant {scale} : f32
-  %e0 = tensor.empty() : {s}
-  %z0 = linalg.fill ins(%zero : f32) outs(%e0 : {s}) -> {s}
-  %s = linalg.contract indexing_maps = [#q, #k, #s]
-      ins(%x0, %x1 : {q}, {q}) outs(%z0 : {s}) -> {s}
-  %t = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%s : {s}) outs(%e0 : {s}) {{
-  ^bb0(%a: f32, %o: f32):
-    %0 = arith.mulf %a, %scale : f32
-    linalg.yield %0 : f32
-  }} -> {s}
-  %p = linalg.softmax dimension(2) ins(%t : {s}) outs(%e0 : {s}) -> {s}
-  %e1 = tensor.empty() : {p}
-  %h = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%p : {s}) outs(%e1 : {p}) {{
-  ^bb0(%a: f32, %o: f16):
-    %0 = arith.truncf %a : f32 to f16
-    linalg.yield %0 : f16
-  }} -> {p}
-  %e2 = tensor.empty() : {w}
-  %z2 = linalg.fill ins(%zero : f32) outs(%e2 : {w}) -> {w}
-  %u = linalg.contract indexing_maps = [#q, #v, #s]
-      ins(%h, %x2 : {p}, {q}) outs(%z2 : {w}) -> {w}
-  %r = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%u : {w}) outs(%e : {q}) {{
-  ^bb0(%a: f32, %o: f16):
-    %0 = arith.truncf %a : f32 to f16
-    linalg.yield %0 : f16
-  }} -> {q}"""
-
-
 def _attention(reference: Reference) -> str:
     heads, rows, width = reference.output.shape
-    keys = reference.inputs[1].shape[1]
-    body = _ATTENTION.format(
-        scale=repr(width**-0.5),
-        q=_types(reference)[0],
-        s=f"tensor<{heads}x{rows}x{keys}xf32>",
-        p=f"tensor<{heads}x{rows}x{keys}xf16>",
-        w=f"tensor<{heads}x{rows}x{width}xf32>",
-    )
-    return _wrap(reference, body, _ATTENTION_MAPS)
+    body = write_attention(heads, rows, reference.inputs[1].shape[1], width)
+    return _wrap(reference, body, ATTENTION_MAPS)
 
 
 TEXTS: dict[str, Callable[[Reference], str]] = {
