@@ -198,6 +198,7 @@ def _emit_schedule(options: argparse.Namespace) -> int:
             _source(options.input),
             chip=options.chip,
             numerics=options.numerics,
+            tuned=options.tuned,
             color=_use_color(options.color),
         )
     )

@@ -207,13 +207,14 @@ def choose_schedule(
     *,
     chip: str | None = None,
     numerics: Numerics = "exact",
+    tuned: str | Path | TileSource | None = None,
     color: bool = False,
 ) -> str:
     """Return the schedule that :func:`compile` chooses for a program.
 
     It is a transform dialect program, to be edited and passed to it by ``schedule``.
 
-    source, chip, numerics, color: as for :func:`compile`.
+    source, chip, numerics, tuned, color: as for :func:`compile`.
 
     Raises CompileError if the program cannot be read, or there is nothing to choose: it has a
     schedule or kernels, or no operation that becomes one.
@@ -222,7 +223,7 @@ def choose_schedule(
     request = Request(
         text, name, None, use_own_schedule=True, chip=chip, color=color, translated=translated
     )
-    chooser = Chooser(chip, numerics, only=True)
+    chooser = Chooser(chip, numerics, only=True, tuned=tuned)
     compile_natively(request, chooser)
     if chooser.choice is None:
         from ..diagnostics import Diagnostic, Location

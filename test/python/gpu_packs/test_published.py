@@ -15,6 +15,7 @@ from packing.programs import pack_reference
 from packing.published import attention, batch_matmul, published
 from packing.references import LARGE, Reference, by_row
 from running import tables
+from running.arrays import Json
 from running.references import REFERENCES
 from running.results import Results
 from running.verdicts import Item, Verdict
@@ -64,8 +65,16 @@ def test_what_is_packed_elsewhere_needs_a_gpu_to_run(
 
 
 def test_groups_are_told_with_their_sources(tmp_path: Path) -> None:
-    record = pack_reference(by_row("copy", 37, 132, LARGE), group="memory", source="a paper").record
-    header: dict[str, object] = {"date": "", "gpu": "", "chip": "", "driver": "", "chips": [], "commit": ""}
+    reference = by_row("copy", 37, 132, LARGE)
+    record = pack_reference(reference, group="memory", source="a paper").record
+    header: dict[str, object] = {
+        "date": "",
+        "gpu": "",
+        "chip": "",
+        "driver": "",
+        "chips": [],
+        "commit": "",
+    }
     header |= {"left_out": {}, "pack": ""}
     item = Item("time", record["name"])
     results = Results(tmp_path, header, [record], [item])

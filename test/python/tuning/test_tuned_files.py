@@ -44,8 +44,10 @@ def test_documents_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_a_tile_is_taken(tmp_path: Path) -> None:
-    module = pipeline.compile(TRANSPOSE, tuned=write(tmp_path / "a.json"), until="gpu")
+    path = write(tmp_path / "a.json")
+    module = pipeline.compile(TRANSPOSE, tuned=path, until="gpu")
     assert '"block" = [32, 32]' in (module.schedule or "")
+    assert pipeline.choose_schedule(TRANSPOSE, tuned=path) == module.schedule
     assert "TunedTiles" in remarks_of(module)
 
 
