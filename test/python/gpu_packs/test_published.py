@@ -67,15 +67,8 @@ def test_what_is_packed_elsewhere_needs_a_gpu_to_run(
 def test_groups_are_told_with_their_sources(tmp_path: Path) -> None:
     reference = by_row("copy", 37, 132, LARGE)
     record = pack_reference(reference, group="memory", source="a paper").record
-    header: dict[str, object] = {
-        "date": "",
-        "gpu": "",
-        "chip": "",
-        "driver": "",
-        "chips": [],
-        "commit": "",
-    }
-    header |= {"left_out": {}, "pack": ""}
+    header: Json = dict.fromkeys(("date", "gpu", "chip", "driver", "commit", "pack"), "")
+    header |= {"chips": [], "left_out": {}}
     item = Item("time", record["name"])
     results = Results(tmp_path, header, [record], [item])
     times = {"median": 1.0, "p10": 1.0, "p90": 1.0}
