@@ -347,12 +347,6 @@ LogicalResult Compilation::checkSync() {
   return reports.empty() ? checkHasKernel() : success();
 }
 
-static int64_t countTensorLoads(ModuleOp module) {
-  int64_t count = 0;
-  module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
-  return count;
-}
-
 LogicalResult Compilation::lowerMemory() {
   if (options.keepReads)
     useReads(*module);

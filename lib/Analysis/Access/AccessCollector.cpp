@@ -311,29 +311,33 @@ void AccessCollector::addMatrix(AccessKind kind, OpOperand &operand,
   footprint->run *= shape[isTransposed ? 0 : 1];
 }
 
+/// The bytes that a lane addresses for `ldmatrix`.
+static constexpr int64_t kLdMatrixBytes = 16;
+
+void AccessCollector::addLdMatrix(nvgpu::LdMatrixOp load) {
+  AccessShape shape = AccessShape::ofElement(load.getIndices());
+  OpOperand &operand = load.getSrcMemrefMutable();
+  const PointsTo::Target &target = recorder.getTarget(operand.get());
+  if (target.address)
+    shape.setRun(llvm::divideCeil(kLdMatrixBytes, target.address->elementBytes),
+                 load->getContext());
+  // Lanes of which no address is used are told where lanes are known.
+  if (load.getNumTiles() < 4 && !getBlockShape(scope).hasLanes())
+    shape.setMasked();
+  recorder.add(AccessRecorder::make(load, AccessKind::Read), operand, shape);
+}
+
 bool AccessCollector::visitWarp(Operation *op) {
-  constexpr int64_t kRowBytes = 16; // of `ldmatrix`
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](nvgpu::LdMatrixOp load) {
-        AccessShape shape = AccessShape::ofElement(load.getIndices());
-        OpOperand &operand = load.getSrcMemrefMutable();
-        const PointsTo::Target &target = recorder.getTarget(operand.get());
-        if (target.address)
-          shape.setRun(
-              llvm::divideCeil(kRowBytes, target.address->elementBytes),
-              op->getContext());
-        // Lanes of which no address is used are told where lanes are known.
-        if (load.getNumTiles() < 4 && !getBlockShape(scope).hasLanes())
-          shape.setMasked();
-        recorder.add(AccessRecorder::make(op, AccessKind::Read), operand,
-                     shape);
+        addLdMatrix(load);
         return true;
       })
       .Case([&](NVVM::LdMatrixOp load) {
         bool isKnown = load.getNum() == 4 || getBlockShape(scope).hasLanes();
-        addPointer(AccessRecorder::make(op, AccessKind::Read),
-                   load.getPtrMutable(),
-                   isKnown ? std::optional(kRowBytes) : std::nullopt, recorder);
+        addPointer(
+            AccessRecorder::make(op, AccessKind::Read), load.getPtrMutable(),
+            isKnown ? std::optional(kLdMatrixBytes) : std::nullopt, recorder);
         return true;
       })
       .Case([&](gpu::SubgroupMmaLoadMatrixOp load) {

@@ -58,6 +58,7 @@ private:
   bool isSameByByte(Value value, const ThreadAccess &access);
   void setSameness(Operation *store, Value value, ThreadAccess *access);
   void addDense(const ThreadAccess &access, OpOperand &tile);
+  void addLdMatrix(nvgpu::LdMatrixOp load);
   void addMatrix(AccessKind kind, OpOperand &operand, ValueRange indices,
                  gpu::MMAMatrixType matrix, const APInt &lead,
                  bool isTransposed);

@@ -318,4 +318,10 @@ std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module) {
   return buffers;
 }
 
+int64_t countTensorLoads(ModuleOp module) {
+  int64_t count = 0;
+  module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
+  return count;
+}
+
 } // namespace mlir::workgroup

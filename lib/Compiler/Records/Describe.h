@@ -40,6 +40,9 @@ ShortageRecord describeShortage(const MemoryShortage &shortage);
 /// The buffers of the outlined `module` in workgroup memory.
 std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module);
 
+/// How many loads by TMA there are in `module`.
+int64_t countTensorLoads(ModuleOp module);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_COMPILER_RECORDS_DESCRIBE_H
