@@ -27,6 +27,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -127,12 +128,27 @@ static void addLines(llvm::Module &llvmModule,
                              llvm::DEBUG_METADATA_VERSION);
 }
 
+/// Has LLVM leave debug information as it is: where that is to be checked, a
+/// module that is broken ends the process, before anybody can say where.
+static void keepDebugInfo() {
+  static const bool isKept = [] {
+    auto &known = llvm::cl::getRegisteredOptions();
+    auto it = known.find("disable-auto-upgrade-debug-info");
+    if (it == known.end())
+      return false;
+    static_cast<llvm::cl::opt<bool> *>(it->second)->setValue(true);
+    return true;
+  }();
+  (void)isKept;
+}
+
 static std::unique_ptr<llvm::Module> parse(const SourceText &source,
                                            llvm::LLVMContext &llvmContext,
                                            MLIRContext *context) {
   llvm::SMDiagnostic fault;
   llvm::AsmParserContext places;
   std::string text = respellFloats(source.text);
+  keepDebugInfo();
   std::unique_ptr<llvm::Module> llvmModule = llvm::parseAssemblyString(
       text, fault, llvmContext, /*Slots=*/nullptr, &places);
   if (!llvmModule) {
@@ -141,6 +157,9 @@ static std::unique_ptr<llvm::Module> parse(const SourceText &source,
         << fault.getMessage();
     return nullptr;
   }
+  if (llvm::getDebugMetadataVersionFromModule(*llvmModule) !=
+      llvm::DEBUG_METADATA_VERSION)
+    llvm::StripDebugInfo(*llvmModule);
   if (hasLines(*llvmModule))
     dropDirectories(*llvmModule);
   else

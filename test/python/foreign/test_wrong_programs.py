@@ -45,6 +45,28 @@ def test_malformed_text(text: str, line: int, message: str) -> None:
     assert diagnostic.location.line == line
 
 
+FLAGS = """
+!llvm.module.flags = !{!0}
+!0 = !{i32 %d, !"Debug Info Version", i32 3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "flags", "message"),
+    [
+        ("%y = add i32 %x, 1\n  %x = add i32 %y, 1", FLAGS % 2, "does not dominate all uses"),
+        ("%x = add i32 %x, 1", FLAGS % 2, "may reference their own value"),
+        ("", FLAGS % -1, "invalid behavior operand in module flag"),
+    ],
+)
+def test_what_is_wrong_beside_debug_information(line: str, flags: str, message: str) -> None:
+    """There LLVM, which looks at it before anybody else, ends the process."""
+    error = _fail(HEAD + KERNEL + f"  {line}\n" + END + flags)
+    (diagnostic, *_) = error.diagnostics
+    assert message in diagnostic.message
+    assert diagnostic.location.line > 0
+
+
 def test_text_that_ends_anywhere_never_crashes() -> None:
     whole = make("""
   %q = getelementptr i32, ptr %p, i32 %t
