@@ -138,9 +138,10 @@ private:
   const ResolveBankConflictsOptions &options;
   int64_t getLimit(const BankBuffer &buffer) const;
   int64_t getRest(const BankBuffer &buffer) const;
+  int64_t getResidentLimit() const;
 
-  int64_t used = 0, capacity = 0;
-  /// Which the kernel is compiled for, where TMA writes one of its buffers.
+  int64_t used = 0, capacity = 0, numThreads = 0;
+  /// Which the kernel is compiled for.
   const Chip *chip = nullptr;
   /// What comes before the first buffer that is aligned for a swizzle by TMA,
   /// at most.
@@ -148,12 +149,24 @@ private:
 };
 } // namespace
 
-/// The bytes that the kernel may have with another layout of `buffer`: what TMA
-/// writes may make memory larger that is dynamic already.
+/// The most bytes with which as many blocks as now are resident.
+int64_t KernelResolver::getResidentLimit() const {
+  constexpr int64_t kStep = 256;
+  int64_t blocks = chip->getResidentBlocks(used, numThreads);
+  int64_t bytes = used;
+  while (bytes + kStep <= chip->maxWorkgroupBytes &&
+         chip->getResidentBlocks(bytes + kStep, numThreads) == blocks)
+    bytes += kStep;
+  return bytes;
+}
+
+/// The bytes that the kernel may have with another layout of `buffer`: memory
+/// that is dynamic already may grow, that which TMA writes up to all there is.
 int64_t KernelResolver::getLimit(const BankBuffer &buffer) const {
-  bool mayGrow =
-      !buffer.tensorLoads.empty() && options.maxBytes <= 0 && used > capacity;
-  return mayGrow ? chip->maxWorkgroupBytes : capacity;
+  if (options.maxBytes > 0 || used <= capacity || isCalled)
+    return capacity;
+  return buffer.tensorLoads.empty() ? getResidentLimit()
+                                    : chip->maxWorkgroupBytes;
 }
 
 /// The bytes by which `buffer` may get larger; below zero if there is no room
@@ -261,11 +274,10 @@ FailureOr<bool> KernelResolver::resolve(bool isFirst) {
   });
   if (buffers.empty())
     return false;
-  bool hasTensorLoads = llvm::any_of(buffers, [](const BankBuffer &buffer) {
-    return !buffer.tensorLoads.empty();
-  });
-  if (hasTensorLoads && !(chip = resolveChip(scope, options.chip)))
+  chip = resolveChip(scope, options.chip);
+  if (!chip)
     return failure();
+  numThreads = *shape.getNumThreads();
   capacity = getCapacity(options);
   // What else the callers of a function have is not looked at.
   used = isCalled

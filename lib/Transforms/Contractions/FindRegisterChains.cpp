@@ -270,9 +270,9 @@ bool RegisterChainFinder::findFirst() {
 /// ones, and besides.
 static int64_t countRegisters(const MatrixForm &first,
                               const MatrixForm &second) {
-  constexpr int64_t kOthers = 64;
+  constexpr int64_t kOthers = 60;
   int64_t ofFirst = first.tile.rows * first.tile.columns;
-  return ofFirst + ofFirst / 2 + second.tile.rows * second.tile.columns +
+  return ofFirst + second.tile.rows * second.tile.columns +
          kOthers;
 }
 

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The four lanes of a row of a matrix are neighbours: two exchanges combine
-// what each has made of its elements. The vectors of the first result, rounded
-// to 16 bits, are the cells of the second product's first factor: lane l has
-// columns 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of either (PTX ISA, "Matrix
+// what each has made of its elements; of sums that only grow, and are scaled,
+// by the row, behind the loop. The vectors of the first result, rounded to 16
+// bits, are the cells of the second product's first factor: lane l has columns
+// 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of either (PTX ISA, "Matrix
 // Fragments for mma.m16n8k16").
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +18,11 @@
 #include "RegisterChainEmitter.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/LaneReducer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::workgroup {
 
@@ -56,11 +61,22 @@ RegisterChainEmitter::getRegisters(const ThreadTile &tile) {
   };
 }
 
-SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
+/// What `op`, a fill, puts everywhere.
+static Value getFilling(linalg::LinalgOp op) {
   Value value = op.getBlock()->getTerminator()->getOperand(0);
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (argument.getOwner() == op.getBlock())
-      value = op.getMatchingOpOperand(argument)->get();
+      return op.getMatchingOpOperand(argument)->get();
+  return value;
+}
+
+static bool isFilledWithZeros(const RegisterChain &chain, linalg::LinalgOp op) {
+  return getRole(chain, op) == ChainRole::Fill &&
+         matchPattern(getFilling(op), m_PosZeroFloat());
+}
+
+SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
+  Value value = getFilling(op);
   const ThreadTile &tile = getResult(op).part.tile;
   if (chain.isOfRows(chain.getBuffer(op.getDpsInits()[0])))
     return SmallVector<Value>(tile.rows, value);
@@ -68,6 +84,29 @@ SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
   Value vector =
       vector::BroadcastOp::create(rewriter, op.getLoc(), type, value);
   return SmallVector<Value>(tile.getNumVectors(), vector);
+}
+
+/// The operand of `op` that has a factor for each row, if `op` multiplies its
+/// tile by that and does nothing else.
+static OpOperand *findRowFactor(const RegisterChain &chain,
+                                linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  auto product = dyn_cast<arith::MulFOp>(body->front());
+  OpOperand *output = op.getDpsInitOperand(0);
+  if (!product || body->getTerminator()->getOperand(0) != product.getResult())
+    return nullptr;
+  for (auto [value, other] : {std::pair(product.getLhs(), product.getRhs()),
+                              std::pair(product.getRhs(), product.getLhs())}) {
+    auto factor = dyn_cast<BlockArgument>(other);
+    if (value != op.getMatchingBlockArgument(output) || !factor ||
+        factor.getOwner() != body || factor == value)
+      continue;
+    OpOperand *operand = op.getMatchingOpOperand(factor);
+    Value buffer = chain.getBuffer(operand->get());
+    if (buffer && chain.isOfRows(buffer))
+      return operand;
+  }
+  return nullptr;
 }
 
 SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
@@ -83,6 +122,11 @@ SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
 
 SmallVector<Value> RegisterChainEmitter::makeRows(linalg::LinalgOp op) {
   SmallVector<Value> results;
+  Value yielded = op.getBlock()->getTerminator()->getOperand(0);
+  Operation *made = yielded.getDefiningOp();
+  bool isPower = isa_and_nonnull<math::ExpOp, math::Exp2Op>(made);
+  SmallVector<Value> &powers = exponents[chain.getBuffer(op.getDpsInits()[0])];
+  powers.clear();
   ContractionPart &part = second->part;
   SmallVector<std::optional<ChainDim>> dims = chain.getDims(op);
   for (int64_t row = 0; row < part.tile.rows; ++row) {
@@ -105,8 +149,9 @@ SmallVector<Value> RegisterChainEmitter::makeRows(linalg::LinalgOp op) {
         at = part.getIndex(chain.second.rows.loops.front(), row, 0);
       mapping.map(number.getResult(), part.index.value(at));
     }
-    results.push_back(
-        mapping.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0)));
+    results.push_back(mapping.lookupOrDefault(yielded));
+    if (isPower)
+      powers.push_back(mapping.lookupOrDefault(made->getOperand(0)));
   }
   return results;
 }
@@ -136,9 +181,10 @@ Value RegisterChainEmitter::reduceLanes(linalg::LinalgOp op, Value value) {
   return value;
 }
 
-/// What `op` combines of all elements of `row` of the thread.
+/// What `op` combines of all elements of `row` of the thread, with `start`, if
+/// that is given.
 Value RegisterChainEmitter::foldRow(linalg::LinalgOp op, int64_t row,
-                                    PieceCache &cache) {
+                                    Value start, PieceCache &cache) {
   ContractionPart &part = getResult(op).part;
   const ThreadTile &tile = part.tile;
   PointwiseEmitter pointwise(part, /*mayExchange=*/false, getRegisters(tile));
@@ -147,6 +193,8 @@ Value RegisterChainEmitter::foldRow(linalg::LinalgOp op, int64_t row,
   Value term = combiner->getOperand(combiner->getOperand(0) == sum ? 1 : 0);
   Pointwise elements(op, findTile(chain, op));
   SmallVector<Value> results;
+  if (start)
+    results.push_back(start);
   for (int64_t column = 0; column < tile.columns; column += tile.columnRun) {
     Piece piece{row, column, tile.columnRun, {}};
     Value terms = pointwise.computeValue(elements, term, piece, &cache);
@@ -173,11 +221,117 @@ SmallVector<Value> RegisterChainEmitter::fold(linalg::LinalgOp op) {
   SmallVector<Value> results;
   PieceCache cache;
   for (int64_t row = 0; row < tile.rows; ++row) {
-    Value ofRow = reduceLanes(op, foldRow(op, row, cache));
     Value before = getRegister(output, {row, 0, 1, {}}, tile);
+    if (partial.contains(chain.getBuffer(output->get()))) {
+      results.push_back(foldRow(op, row, before, cache));
+      continue;
+    }
+    Value ofRow = reduceLanes(op, foldRow(op, row, /*start=*/{}, cache));
     results.push_back(combine(op, before, ofRow));
   }
   return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Scaling
+//===----------------------------------------------------------------------===//
+
+/// True if `op` uses `buffer`.
+static bool uses(const RegisterChain &chain, Operation *op, Value buffer) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return chain.getBuffer(operand) == buffer;
+  });
+}
+
+/// `first`, which multiplies by a factor for each row, and those behind it that
+/// do so by the same one, and could as well be here.
+SmallVector<linalg::LinalgOp>
+RegisterChainEmitter::findScalings(linalg::LinalgOp first) const {
+  SmallVector<linalg::LinalgOp> found(1, first);
+  OpOperand *factor = findRowFactor(chain, first);
+  Value factors = chain.getBuffer(factor->get());
+  SmallVector<Operation *> between;
+  for (Operation *op :
+       llvm::make_range(llvm::find(chain.ops, first) + 1, chain.ops.end())) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (op->getBlock() != first->getBlock())
+      break;
+    OpOperand *other = structured ? findRowFactor(chain, structured) : nullptr;
+    bool isSame = other && chain.getBuffer(other->get()) == factors;
+    bool isWritten =
+        structured && chain.getBuffer(structured.getDpsInits()[0]) == factors;
+    if (isWritten)
+      break;
+    if (isSame && llvm::none_of(between, [&](Operation *before) {
+          return uses(chain, before,
+                      chain.getBuffer(structured.getDpsInits()[0]));
+        }))
+      found.push_back(structured);
+    else
+      between.push_back(op);
+  }
+  return found;
+}
+
+/// Whether one of the `factors` of a warp's rows is another number than one.
+Value RegisterChainEmitter::differsFromOne(Value factors) {
+  Location loc = factors.getLoc();
+  // A power is one if the exponent is zero.
+  SmallVector<Value> values = exponents.lookup(factors);
+  bool isPower = !values.empty();
+  if (!isPower)
+    values = registers.lookup(factors);
+  Value result;
+  for (Value value : values) {
+    Value usual = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getFloatAttr(value.getType(), !isPower));
+    Value isOther = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::UNE, value, usual);
+    result =
+        result
+            ? arith::OrIOp::create(rewriter, loc, result, isOther).getResult()
+            : isOther;
+  }
+  Value all =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
+  return NVVM::VoteSyncOp::create(rewriter, loc, rewriter.getI1Type(), all,
+                                  result, NVVM::VoteSyncKind::any);
+}
+
+/// Does `ops`, which multiply by the same factors. Where these are one for all
+/// rows of a warp, as where none has a larger element than before, nothing is
+/// multiplied.
+void RegisterChainEmitter::scale(ArrayRef<linalg::LinalgOp> ops) {
+  auto getTarget = [&](linalg::LinalgOp op) {
+    return chain.getBuffer(op.getDpsInits()[0]);
+  };
+  SmallVector<Value> before, after;
+  for (linalg::LinalgOp op : ops)
+    llvm::append_range(before, registers.find(getTarget(op))->second);
+  linalg::LinalgOp first = ops.front();
+  Value factors = chain.getBuffer(findRowFactor(chain, first)->get());
+  auto branch =
+      scf::IfOp::create(rewriter, first.getLoc(), ValueRange(before).getTypes(),
+                        differsFromOne(factors), /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(rewriter, first.getLoc(), before);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    for (linalg::LinalgOp op : ops)
+      llvm::append_range(after, chain.isOfRows(getTarget(op))
+                                    ? makeRows(op)
+                                    : makeElements(op));
+    scf::YieldOp::create(rewriter, first.getLoc(), after);
+  }
+  ValueRange results = branch.getResults();
+  for (linalg::LinalgOp op : ops) {
+    done.insert(op);
+    for (Value &value : registers[getTarget(op)]) {
+      value = results.front();
+      results = results.drop_front();
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,6 +362,8 @@ void RegisterChainEmitter::sink(Operation *op) {
 }
 
 void RegisterChainEmitter::emit(Operation *op) {
+  if (done.contains(op))
+    return;
   rewriter.setInsertionPoint(op);
   ChainRole role = *getRole(chain, op);
   if (role == ChainRole::Sink)
@@ -218,6 +374,8 @@ void RegisterChainEmitter::emit(Operation *op) {
     return;
   }
   auto structured = cast<linalg::LinalgOp>(op);
+  if (findRowFactor(chain, structured))
+    return scale(findScalings(structured));
   auto make = [&] {
     switch (role) {
     case ChainRole::First:
@@ -240,6 +398,34 @@ void RegisterChainEmitter::emit(Operation *op) {
   registers[chain.getBuffer(structured.getDpsInits()[0])] = make();
 }
 
+/// What adds up `buffer`, a number for each row, if lanes may do so each for
+/// itself: it starts from zeros, and in the loop it is scaled besides, no more.
+static Operation *findSum(const RegisterChain &chain, Value buffer) {
+  Operation *sum = nullptr;
+  bool isInside = false;
+  scf::ForOp loop = chain.loop;
+  for (Operation *op : chain.ops) {
+    isInside |= op->getBlock() == loop.getBody();
+    bool isBehind = isInside && op->getBlock() != loop.getBody();
+    if (!uses(chain, op, buffer) || isBehind)
+      continue;
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured || chain.getBuffer(structured.getDpsInits()[0]) != buffer ||
+        llvm::any_of(structured.getDpsInputs(), [&](Value input) {
+          return chain.getBuffer(input) == buffer;
+        }))
+      return nullptr;
+    ChainRole role = *getRole(chain, op);
+    if (role == ChainRole::Fold && !sum && isInside &&
+        isa<arith::AddFOp>(getFoldCombiner(structured)))
+      sum = op;
+    else if (!isInside ? !isFilledWithZeros(chain, structured)
+                       : !findRowFactor(chain, structured))
+      return nullptr;
+  }
+  return sum;
+}
+
 /// Has the loop carry what is there before it.
 void RegisterChainEmitter::enter() {
   SmallVector<Value> initial;
@@ -249,6 +435,9 @@ void RegisterChainEmitter::enter() {
       continue;
     carried.push_back(entry.first);
     llvm::append_range(initial, it->second);
+    if (chain.isOfRows(entry.first))
+      if (Operation *sum = findSum(chain, entry.first))
+        partial[entry.first] = sum;
   }
   chain.loop = addCarriedValues(rewriter, chain.loop, initial);
   ValueRange values = chain.loop.getRegionIterArgs().take_back(initial.size());
@@ -270,6 +459,10 @@ void RegisterChainEmitter::leave() {
       value = values.front();
       values = values.drop_front();
     }
+  rewriter.setInsertionPointAfter(chain.loop);
+  for (auto [buffer, sum] : partial)
+    for (Value &value : registers[buffer])
+      value = reduceLanes(cast<linalg::LinalgOp>(sum), value);
 }
 
 void RegisterChainEmitter::erase() {

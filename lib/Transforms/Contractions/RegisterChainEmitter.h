@@ -50,10 +50,14 @@ private:
   PointwiseEmitter::Registers getRegisters(const ThreadTile &tile);
   SmallVector<Value> fill(linalg::LinalgOp op);
   SmallVector<Value> makeElements(linalg::LinalgOp op);
+  SmallVector<linalg::LinalgOp> findScalings(linalg::LinalgOp first) const;
+  Value differsFromOne(Value factors);
+  void scale(ArrayRef<linalg::LinalgOp> ops);
   SmallVector<Value> makeRows(linalg::LinalgOp op);
   Value reduceLanes(linalg::LinalgOp op, Value value);
   Value combine(linalg::LinalgOp op, Value lhs, Value rhs);
-  Value foldRow(linalg::LinalgOp op, int64_t row, PieceCache &cache);
+  Value foldRow(linalg::LinalgOp op, int64_t row, Value start,
+                PieceCache &cache);
   SmallVector<Value> fold(linalg::LinalgOp op);
   SmallVector<Value> multiply(Operation *op);
   void sink(Operation *op);
@@ -71,6 +75,12 @@ private:
   DenseMap<Value, SmallVector<Value>> registers;
   /// The buffers that the loop carries.
   SmallVector<Value> carried;
+  /// Of these, sums that lanes put together behind the loop, and what adds up.
+  DenseMap<Value, Operation *> partial;
+  /// What buffers of rows are exponentials of.
+  DenseMap<Value, SmallVector<Value>> exponents;
+  /// Operations that were done with others.
+  DenseSet<Operation *> done;
 };
 
 } // namespace mlir::workgroup

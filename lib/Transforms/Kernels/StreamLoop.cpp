@@ -16,6 +16,7 @@
 #include "StreamLoop.h"
 #include "StreamEnd.h"
 #include "StreamTile.h"
+#include "WeightPowers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,7 +49,10 @@ private:
   Value copy(Value from, Value to);
   LogicalResult fold(const Link &link, Value by);
   Value makeReference(const Link &link, Value largest);
+  Value makeRows(ValueRange inputs, Type type,
+                 function_ref<Value(OpBuilder &, Location, ValueRange)> body);
   Value makeScale(Value before, Value now);
+  Value makePowers(Value before, Value now);
   Value scale(Value value, const ChainDims &dims, Value by);
   Value narrow(Value weights);
   FailureOr<Value> foldLargest(const Link &link);
@@ -63,6 +67,10 @@ private:
   Location loc;
   StreamTile tile;
   scf::ForOp loop;
+  /// If weights are powers of two: what makes them, and what they are made
+  /// with.
+  std::optional<WeightPowers> powers;
+  Value offsets, factors;
   /// The operand that an operation puts its result in the place of.
   DenseMap<Operation *, OpOperand *> replaced;
   /// What the loop carries of each operation, and what that becomes; of the
@@ -144,7 +152,11 @@ void StreamTiler::enter(scf::ForOp newLoop) {
 LogicalResult StreamTiler::makeColumns(const Link &link) {
   OpOperand *read = replaced.lookup(link.op);
   Value init = read ? tile.made.lookup(read->get()) : Value();
-  return success(static_cast<bool>(tile.make(link, init)));
+  linalg::LinalgOp tiled = tile.make(link, init);
+  if (tiled && powers && link.op == stream.weights)
+    powers->rewrite(rewriter, cast<linalg::GenericOp>(tiled.getOperation()),
+                    offsets, factors);
+  return success(static_cast<bool>(tiled));
 }
 
 /// `from`, put into `to`.
@@ -183,15 +195,27 @@ Value StreamTiler::makeReference(const Link &link, Value largest) {
   return tile.made.lookup(reference);
 }
 
+/// What `body` makes of each row, of type `type`.
+Value StreamTiler::makeRows(
+    ValueRange inputs, Type type,
+    function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  int64_t rank = cast<RankedTensorType>(inputs.front().getType()).getRank();
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              rewriter.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  Operation *reference = stream.body.reference->get().getDefiningOp();
+  Value empty = tile.makeEmptyRows(getRowDims(*stream.find(reference)), type);
+  auto emit = [&](OpBuilder &builder, Location loc, ValueRange values) {
+    linalg::YieldOp::create(builder, loc, body(builder, loc, values));
+  };
+  return linalg::GenericOp::create(rewriter, loc, empty.getType(), inputs,
+                                   empty, maps, kinds, emit)
+      .getResult(0);
+}
+
 /// The weight that what was the reference `before` has by that of `now`.
 Value StreamTiler::makeScale(Value before, Value now) {
   const WeightBody &body = stream.body;
-  int64_t rank = cast<RankedTensorType>(now.getType()).getRank();
-  AffineMap map = rewriter.getMultiDimIdentityMap(rank);
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  Type type = body.chain.back()->getResult(0).getType();
-  Value empty = tile.makeEmptyRows(
-      getRowDims(*stream.find(body.reference->get().getDefiningOp())), type);
   linalg::LinalgOp weights = stream.weights;
   BlockArgument argument = weights.getMatchingBlockArgument(body.reference);
   auto emit = [&](OpBuilder &builder, Location loc, ValueRange values) {
@@ -212,13 +236,38 @@ Value StreamTiler::makeScale(Value before, Value now) {
         cloneNeeded(builder, operand, weights.getBlock(), mapping);
       builder.clone(*op, mapping);
     }
-    linalg::YieldOp::create(builder, loc,
-                            mapping.lookup(body.chain.back()->getResult(0)));
+    return mapping.lookup(body.chain.back()->getResult(0));
   };
-  return linalg::GenericOp::create(
-             rewriter, loc, empty.getType(), ValueRange{before, now}, empty,
-             ArrayRef<AffineMap>{map, map, map}, kinds, emit)
-      .getResult(0);
+  return makeRows({before, now}, body.chain.back()->getResult(0).getType(),
+                  emit);
+}
+
+/// Makes what powers are computed with by the reference `now`. The power that
+/// what was the reference `before` has by that.
+Value StreamTiler::makePowers(Value before, Value now) {
+  Type type = rewriter.getF32Type();
+  if (powers->hasFactors())
+    factors = makeRows(
+        now, type, [&](OpBuilder &builder, Location loc, ValueRange values) {
+          return powers->makeFactor(builder, loc, values[0]);
+        });
+  auto makeOffset = [&](OpBuilder &builder, Location loc, Value reference,
+                        Value now) {
+    return powers->makeOffset(builder, loc, reference,
+                              powers->makeFactor(builder, loc, now));
+  };
+  offsets = makeRows(now, type,
+                     [&](OpBuilder &builder, Location loc, ValueRange values) {
+                       return makeOffset(builder, loc, values[0], values[0]);
+                     });
+  return makeRows({before, now, offsets}, type,
+                  [&](OpBuilder &builder, Location loc, ValueRange values) {
+                    Value offset =
+                        makeOffset(builder, loc, values[0], values[1]);
+                    Value exponent =
+                        arith::SubFOp::create(builder, loc, values[2], offset);
+                    return powers->makePower(builder, loc, exponent);
+                  });
 }
 
 /// `value`, the dimensions of which go along `dims`, times what rows have in
@@ -283,7 +332,7 @@ FailureOr<Value> StreamTiler::foldLargest(const Link &link) {
     return failure();
   Value before = makeReference(link, carried.lookup(link.op));
   Value now = makeReference(link, folded.lookup(link.op));
-  return makeScale(before, now);
+  return powers ? makePowers(before, now) : makeScale(before, now);
 }
 
 /// The products of the columns at hand, added to what they were.
@@ -377,8 +426,8 @@ static void fuseIntoUser(RewriterBase &rewriter, Value result) {
 }
 
 /// Lets weights be approximated if they are rounded to 16 bits for the second
-/// contraction, which is a thousand times coarser.
-static void approximateWeights(RewriterBase &rewriter,
+/// contraction, which is a thousand times coarser. False if they are not.
+static bool approximateWeights(RewriterBase &rewriter,
                                const ContractionChain &chain,
                                const ChainStream &stream) {
   constexpr unsigned kNarrowBits = 16;
@@ -386,7 +435,7 @@ static void approximateWeights(RewriterBase &rewriter,
   for (Value factor : second.getDpsInputs())
     if (stream.find(factor.getDefiningOp()) &&
         getElementTypeOrSelf(factor).getIntOrFloatBitWidth() > kNarrowBits)
-      return;
+      return false;
   auto flags = arith::FastMathFlagsAttr::get(rewriter.getContext(),
                                              arith::FastMathFlags::afn);
   for (Operation *op : stream.body.chain)
@@ -394,11 +443,13 @@ static void approximateWeights(RewriterBase &rewriter,
       rewriter.modifyOpInPlace(power, [&] { power.setFastmathAttr(flags); });
     else if (auto power = dyn_cast<math::Exp2Op>(op))
       rewriter.modifyOpInPlace(power, [&] { power.setFastmathAttr(flags); });
+  return true;
 }
 
 LogicalResult StreamTiler::run() {
   linalg::LinalgOp second = chain.second;
-  approximateWeights(rewriter, chain, stream);
+  if (approximateWeights(rewriter, chain, stream))
+    powers = WeightPowers::find(rewriter, stream);
   auto isKept = [&](Operation *op) { return stream.find(op); };
   for (const Link &link : stream.links)
     replaced[link.op] = findReplaced(link.op, isKept);

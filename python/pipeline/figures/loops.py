@@ -20,10 +20,12 @@ class Loop(NamedTuple):
     """A loop: its places in the function, and of them those that a turn passes as a rule.
 
     These are without the loops inside that can be passed by, as the repetition of a failed wait.
+    ``always``: those that every turn passes, without what branches can pass by.
     """
 
     places: tuple[int, ...]
     turn: tuple[int, ...]
+    always: tuple[int, ...]
 
 
 def find_loops(function: Function) -> list[Loop]:
@@ -45,16 +47,18 @@ def find_loops(function: Function) -> list[Loop]:
         inner = [one for one in bodies if one != head and bodies[one] < body]
         passed = [one for one in inner if any(one not in dominators[end] for end in ends[head])]
         rare = set().union(*(bodies[one] for one in passed))
-        found.append(Loop(_list(blocks, body), _list(blocks, body - rare)))
+        always = body.intersection(*(dominators[end] for end in ends[head]))
+        places = (_list(blocks, some) for some in (body, body - rare, always - rare))
+        found.append(Loop(*places))
     return found
 
 
 def find_main_loop(
     function: Function, works: Callable[[Instruction], bool]
-) -> list[Instruction] | None:
+) -> tuple[list[Instruction], list[Instruction]] | None:
     """Return a turn of the innermost loop with most instructions that do the work, if any does.
 
-    Innermost: it has no loop inside that does some too, but may have others, as those of waits.
+    The second list is what every turn has of it. Innermost: it has no loop inside that does some too, but may have others, as those of waits.
     """
     code = function.instructions
     counts = {loop: sum(works(code[place]) for place in loop.turn) for loop in find_loops(function)}
@@ -64,7 +68,10 @@ def find_main_loop(
         for loop, count in working.items()
         if not any(set(other.places) < set(loop.places) for other in working)
     }
-    return [code[place] for place in max(inner, key=inner.__getitem__).turn] if inner else None
+    if not inner:
+        return None
+    loop = max(inner, key=inner.__getitem__)
+    return [code[place] for place in loop.turn], [code[place] for place in loop.always]
 
 
 def _split(function: Function) -> list[Block]:
