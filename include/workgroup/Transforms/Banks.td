@@ -58,9 +58,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
 
     Padding keeps a kernel, with all functions that it calls, within `max-bytes`.
     The default is the 48 KiB of static memory: padding must not turn it into
-    dynamic memory. What is dynamic already, and written by TMA, may grow to what
-    a block of the chip can have. Buffers of functions that others call are
-    swizzled only.
+    dynamic memory. What is dynamic already may grow as long as as many blocks are
+    resident, and what is written by TMA to what a block of the chip can have.
+    Buffers of functions that others call are swizzled only.
 
     With `swizzle=auto`, as in the pipeline, padding by up to a quarter of a row is
     preferred to swizzling, which has to save a 32nd of all wavefronts, and in loops of more than 64 iterations the arithmetic of a

@@ -194,6 +194,9 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     Contractions with private buffers between them, as `workgroup-keep-chains` makes them, are done
     together: warps have whole rows, the four lanes with elements of a row exchange what they
     reduce it to, and the first result, rounded to 16 bits, is where the second product takes it.
+    Sums that start from zero, and are only added to and scaled in the loop, lanes have each for
+    itself until behind it. Rows and tiles that are multiplied by a factor for each row are so
+    only where a row of the warp has another factor than one.
 
     To be run after `workgroup-form-rings` and before `workgroup-lower-rings`: the tiles
     may be slots of rings; and again behind `workgroup-keep-accumulators`. Inserts no barriers.

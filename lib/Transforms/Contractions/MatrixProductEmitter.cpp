@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Two chunks of the sum are a step: their cells are loaded, those of the next
-// step before the products of this one, and multiplied row by row, to and fro,
-// so that neighbouring products share a factor. nvgpu has products of f16, f32
-// and f64; its sums of integers saturate, where those of the body wrap. nvvm
-// has the others, but for floats of 8 bits, which LLVM has.
+// step before the products of this one if there are registers for both, and
+// multiplied row by row, to and fro, so that neighbouring products share a
+// factor. nvgpu has products of f16, f32 and f64; its sums of integers
+// saturate, where those of the body wrap. nvvm has the others, but for floats
+// of 8 bits, which LLVM has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +28,12 @@ namespace mlir::workgroup {
 using NVVM::MMATypes;
 
 MatrixProductEmitter::MatrixProductEmitter(ContractionPart &part,
-                                           const MatrixForm &form)
+                                           const MatrixForm &form,
+                                           bool loadsAhead)
     : part(part), form(form), rewriter(part.rewriter), loc(part.loc),
       index(part.index), body(part.contraction),
       numChunks(part.contraction.sums.getSize() / form.lhs.getChunk()),
+      loadsAhead(loadsAhead),
       lhs(part, body, form.lhs, part.tile.rows, numChunks),
       rhs(part, body, form.rhs, part.tile.getNumRuns(), numChunks) {}
 
@@ -197,9 +200,12 @@ SmallVector<Value> MatrixProductEmitter::multiplySteps(ValueRange sums,
   load(0);
   for (int64_t chunk = 0; chunk < numChunks; chunk += 2) {
     SmallVector<Value> left = ofLhs, right = ofRhs;
-    load(chunk + 2);
+    if (loadsAhead)
+      load(chunk + 2);
     multiplyChunks(left, right, std::min<int64_t>(numChunks - chunk, 2),
                    results);
+    if (!loadsAhead)
+      load(chunk + 2);
   }
   return results;
 }

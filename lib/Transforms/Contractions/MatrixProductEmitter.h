@@ -23,8 +23,10 @@ namespace mlir::workgroup {
 class MatrixProductEmitter {
 public:
   /// Computes, where the part's rewriter stands, what has to dominate all
-  /// products.
-  MatrixProductEmitter(ContractionPart &part, const MatrixForm &form);
+  /// products. `loadsAhead` if there are registers for the cells of the next
+  /// step.
+  MatrixProductEmitter(ContractionPart &part, const MatrixForm &form,
+                       bool loadsAhead = true);
 
   /// The result `sums` with the products of the tile's factors added. `cells`
   /// are those of the first factor, by rows, if it is in registers.
@@ -49,6 +51,7 @@ private:
   IRMapping shared;
   /// Chunks of the tile.
   const int64_t numChunks;
+  const bool loadsAhead;
   FragmentLoader lhs, rhs;
 };
 

@@ -88,6 +88,13 @@ ArrayRef<ChainDim> getTileDims(const RegisterChain &chain, Operation *op);
 /// what is computed of an element.
 Operation *getFoldCombiner(linalg::LinalgOp op);
 
+/// The operand of `op` that has a factor for each row, if `op` multiplies its
+/// result by that and does nothing else; null if not.
+OpOperand *findRowFactor(const RegisterChain &chain, linalg::LinalgOp op);
+
+/// True if `op` uses `buffer`.
+bool usesBuffer(const RegisterChain &chain, Operation *op, Value buffer);
+
 /// The chains in `root` that `numThreads` threads of `chip` can have in
 /// registers. Their buffers are those of blocks in workgroup memory, before the
 /// work of blocks is shared out, or the threads' own.

@@ -19,7 +19,6 @@
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/LaneReducer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -84,29 +83,6 @@ SmallVector<Value> RegisterChainEmitter::fill(linalg::LinalgOp op) {
   Value vector =
       vector::BroadcastOp::create(rewriter, op.getLoc(), type, value);
   return SmallVector<Value>(tile.getNumVectors(), vector);
-}
-
-/// The operand of `op` that has a factor for each row, if `op` multiplies its
-/// tile by that and does nothing else.
-static OpOperand *findRowFactor(const RegisterChain &chain,
-                                linalg::LinalgOp op) {
-  Block *body = op.getBlock();
-  auto product = dyn_cast<arith::MulFOp>(body->front());
-  OpOperand *output = op.getDpsInitOperand(0);
-  if (!product || body->getTerminator()->getOperand(0) != product.getResult())
-    return nullptr;
-  for (auto [value, other] : {std::pair(product.getLhs(), product.getRhs()),
-                              std::pair(product.getRhs(), product.getLhs())}) {
-    auto factor = dyn_cast<BlockArgument>(other);
-    if (value != op.getMatchingBlockArgument(output) || !factor ||
-        factor.getOwner() != body || factor == value)
-      continue;
-    OpOperand *operand = op.getMatchingOpOperand(factor);
-    Value buffer = chain.getBuffer(operand->get());
-    if (buffer && chain.isOfRows(buffer))
-      return operand;
-  }
-  return nullptr;
 }
 
 SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
@@ -233,108 +209,6 @@ SmallVector<Value> RegisterChainEmitter::fold(linalg::LinalgOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scaling
-//===----------------------------------------------------------------------===//
-
-/// True if `op` uses `buffer`.
-static bool uses(const RegisterChain &chain, Operation *op, Value buffer) {
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return chain.getBuffer(operand) == buffer;
-  });
-}
-
-/// `first`, which multiplies by a factor for each row, and those behind it that
-/// do so by the same one, and could as well be here.
-SmallVector<linalg::LinalgOp>
-RegisterChainEmitter::findScalings(linalg::LinalgOp first) const {
-  SmallVector<linalg::LinalgOp> found(1, first);
-  OpOperand *factor = findRowFactor(chain, first);
-  Value factors = chain.getBuffer(factor->get());
-  SmallVector<Operation *> between;
-  for (Operation *op :
-       llvm::make_range(llvm::find(chain.ops, first) + 1, chain.ops.end())) {
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (op->getBlock() != first->getBlock())
-      break;
-    OpOperand *other = structured ? findRowFactor(chain, structured) : nullptr;
-    bool isSame = other && chain.getBuffer(other->get()) == factors;
-    bool isWritten =
-        structured && chain.getBuffer(structured.getDpsInits()[0]) == factors;
-    if (isWritten)
-      break;
-    if (isSame && llvm::none_of(between, [&](Operation *before) {
-          return uses(chain, before,
-                      chain.getBuffer(structured.getDpsInits()[0]));
-        }))
-      found.push_back(structured);
-    else
-      between.push_back(op);
-  }
-  return found;
-}
-
-/// Whether one of the `factors` of a warp's rows is another number than one.
-Value RegisterChainEmitter::differsFromOne(Value factors) {
-  Location loc = factors.getLoc();
-  // A power is one if the exponent is zero.
-  SmallVector<Value> values = exponents.lookup(factors);
-  bool isPower = !values.empty();
-  if (!isPower)
-    values = registers.lookup(factors);
-  Value result;
-  for (Value value : values) {
-    Value usual = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getFloatAttr(value.getType(), !isPower));
-    Value isOther = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::UNE, value, usual);
-    result =
-        result
-            ? arith::OrIOp::create(rewriter, loc, result, isOther).getResult()
-            : isOther;
-  }
-  Value all =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
-  return NVVM::VoteSyncOp::create(rewriter, loc, rewriter.getI1Type(), all,
-                                  result, NVVM::VoteSyncKind::any);
-}
-
-/// Does `ops`, which multiply by the same factors. Where these are one for all
-/// rows of a warp, as where none has a larger element than before, nothing is
-/// multiplied.
-void RegisterChainEmitter::scale(ArrayRef<linalg::LinalgOp> ops) {
-  auto getTarget = [&](linalg::LinalgOp op) {
-    return chain.getBuffer(op.getDpsInits()[0]);
-  };
-  SmallVector<Value> before, after;
-  for (linalg::LinalgOp op : ops)
-    llvm::append_range(before, registers.find(getTarget(op))->second);
-  linalg::LinalgOp first = ops.front();
-  Value factors = chain.getBuffer(findRowFactor(chain, first)->get());
-  auto branch =
-      scf::IfOp::create(rewriter, first.getLoc(), ValueRange(before).getTypes(),
-                        differsFromOne(factors), /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(rewriter, first.getLoc(), before);
-    rewriter.setInsertionPointToStart(branch.thenBlock());
-    for (linalg::LinalgOp op : ops)
-      llvm::append_range(after, chain.isOfRows(getTarget(op))
-                                    ? makeRows(op)
-                                    : makeElements(op));
-    scf::YieldOp::create(rewriter, first.getLoc(), after);
-  }
-  ValueRange results = branch.getResults();
-  for (linalg::LinalgOp op : ops) {
-    done.insert(op);
-    for (Value &value : registers[getTarget(op)]) {
-      value = results.front();
-      results = results.drop_front();
-    }
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // The chain
 //===----------------------------------------------------------------------===//
 
@@ -369,6 +243,7 @@ void RegisterChainEmitter::emit(Operation *op) {
   if (role == ChainRole::Sink)
     return sink(op);
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    exponents.erase(chain.getBuffer(copy.getTarget()));
     registers[chain.getBuffer(copy.getTarget())] =
         registers.lookup(chain.getBuffer(copy.getSource()));
     return;
@@ -376,6 +251,7 @@ void RegisterChainEmitter::emit(Operation *op) {
   auto structured = cast<linalg::LinalgOp>(op);
   if (findRowFactor(chain, structured))
     return scale(findScalings(structured));
+  exponents.erase(chain.getBuffer(structured.getDpsInits()[0]));
   auto make = [&] {
     switch (role) {
     case ChainRole::First:
@@ -407,7 +283,7 @@ static Operation *findSum(const RegisterChain &chain, Value buffer) {
   for (Operation *op : chain.ops) {
     isInside |= op->getBlock() == loop.getBody();
     bool isBehind = isInside && op->getBlock() != loop.getBody();
-    if (!uses(chain, op, buffer) || isBehind)
+    if (!usesBuffer(chain, op, buffer) || isBehind)
       continue;
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured || chain.getBuffer(structured.getDpsInits()[0]) != buffer ||
@@ -428,6 +304,7 @@ static Operation *findSum(const RegisterChain &chain, Value buffer) {
 
 /// Has the loop carry what is there before it.
 void RegisterChainEmitter::enter() {
+  exponents.clear();
   SmallVector<Value> initial;
   for (const auto &entry : chain.buffers) {
     auto it = registers.find(entry.first);
@@ -449,6 +326,7 @@ void RegisterChainEmitter::enter() {
 }
 
 void RegisterChainEmitter::leave() {
+  exponents.clear();
   SmallVector<Value> last;
   for (Value buffer : carried)
     llvm::append_range(last, registers[buffer]);
@@ -479,8 +357,17 @@ void RegisterChainEmitter::run() {
   rewriter.setInsertionPoint(start->getBlock() == chain.loop->getBlock()
                                  ? start
                                  : chain.loop.getOperation());
-  first.emplace(chain.first, chain.ofFirst, sharers, rewriter, alignment);
-  second.emplace(chain.second, chain.ofSecond, sharers, rewriter, alignment);
+  // Sums of both results fill most of 255 registers.
+  constexpr int64_t kMostSums = 128;
+  auto countSums = [](const MatrixForm &form) {
+    return form.tile.rows * form.tile.columns;
+  };
+  bool loadsAhead =
+      countSums(chain.ofFirst) + countSums(chain.ofSecond) <= kMostSums;
+  first.emplace(chain.first, chain.ofFirst, sharers, rewriter, alignment,
+                loadsAhead);
+  second.emplace(chain.second, chain.ofSecond, sharers, rewriter, alignment,
+                 loadsAhead);
   bool isInside = false;
   for (Operation *op : chain.ops) {
     bool isOfLoop = op->getBlock() == chain.loop.getBody();

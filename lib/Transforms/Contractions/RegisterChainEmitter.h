@@ -36,9 +36,9 @@ private:
   struct Result {
     Result(Contraction &contraction, const MatrixForm &form,
            const Sharers &sharers, RewriterBase &rewriter,
-           AlignmentAnalysis &alignment)
+           AlignmentAnalysis &alignment, bool loadsAhead)
         : part(contraction, form.tile, sharers, rewriter, alignment),
-          products(part, form) {}
+          products(part, form, loadsAhead) {}
 
     ContractionPart part;
     MatrixProductEmitter products;

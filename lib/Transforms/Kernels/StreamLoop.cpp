@@ -450,6 +450,8 @@ LogicalResult StreamTiler::run() {
   linalg::LinalgOp second = chain.second;
   if (approximateWeights(rewriter, chain, stream))
     powers = WeightPowers::find(rewriter, stream);
+  if (powers)
+    tile.masked = WeightPowers::findScores(stream);
   auto isKept = [&](Operation *op) { return stream.find(op); };
   for (const Link &link : stream.links)
     replaced[link.op] = findReplaced(link.op, isKept);

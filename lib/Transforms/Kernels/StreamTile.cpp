@@ -268,9 +268,9 @@ linalg::LinalgOp StreamTile::tile(linalg::LinalgOp op, const Loops &rows,
 }
 
 /// Has `tiled` make nothing of columns that are not there: the neutral element
-/// of its sum, if it is one, or zeros.
+/// of its sum, if it is one, minus infinity, or zeros.
 linalg::LinalgOp StreamTile::guard(linalg::LinalgOp tiled, unsigned column,
-                                   bool isFold) {
+                                   bool isFold, bool isMasked) {
   if (!presence)
     return tiled;
   if (!isa<linalg::GenericOp>(tiled)) {
@@ -300,6 +300,9 @@ linalg::LinalgOp StreamTile::guard(linalg::LinalgOp tiled, unsigned column,
   Value term = user->getOperand(place);
   TypedAttr nothing = isFold ? *arith::getNeutralElement(user)
                              : TypedAttr(rewriter.getZeroAttr(term.getType()));
+  if (isMasked)
+    nothing = rewriter.getFloatAttr(term.getType(),
+                                    -std::numeric_limits<double>::infinity());
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(user);
   Value zero =
@@ -310,6 +313,19 @@ linalg::LinalgOp StreamTile::guard(linalg::LinalgOp tiled, unsigned column,
   Value chosen = arith::SelectOp::create(rewriter, loc, isThere, term, other);
   rewriter.modifyOpInPlace(user, [&] { user->setOperand(place, chosen); });
   return tiled;
+}
+
+/// Has `tiled`, of `link`, make nothing of columns that are not there, if it is
+/// the one that has to.
+linalg::LinalgOp StreamTile::guardLink(const Link &link,
+                                       linalg::LinalgOp tiled) {
+  bool isMasked = masked && link.op == masked;
+  bool seesMasked =
+      masked && (link.op == stream.largest || link.op == stream.weights);
+  bool isFold = link.role == StreamRole::Fold;
+  if (seesMasked || !(isMasked || isFold || link.op == stream.guarded))
+    return tiled;
+  return guard(tiled, *link.column, isFold, isMasked);
 }
 
 linalg::LinalgOp StreamTile::make(const Link &link, Value init) {
@@ -332,10 +348,7 @@ linalg::LinalgOp StreamTile::make(const Link &link, Value init) {
   rewriter.modifyOpInPlace(tiled,
                            [&] { tiled.getDpsInitOperand(0)->set(init); });
   tiled->getResult(0).setType(cast<RankedTensorType>(init.getType()));
-  if (link.role == StreamRole::Fold)
-    tiled = guard(tiled, *link.column, /*isFold=*/true);
-  else if (link.op == stream.guarded)
-    tiled = guard(tiled, *link.column, /*isFold=*/false);
+  tiled = guardLink(link, tiled);
   made.map(link.op->getResult(0), tiled->getResult(0));
   return tiled;
 }

@@ -56,6 +56,9 @@ public:
 
   /// Results of operations for the rows and columns at hand.
   IRMapping made;
+  /// What makes minus infinity of columns that are not there, of which others
+  /// make nothing, then; null if all make nothing of what is there.
+  Operation *masked = nullptr;
 
 private:
   using Loops = ContractionChain::Loops;
@@ -70,7 +73,10 @@ private:
   Value padSlice(Value source, ArrayRef<OpFoldResult> offsets,
                  ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> tile);
   Value makeTile(ArrayRef<unsigned> dims, Type type);
-  linalg::LinalgOp guard(linalg::LinalgOp tiled, unsigned column, bool isFold);
+  linalg::LinalgOp guard(linalg::LinalgOp tiled, unsigned column, bool isFold,
+                         bool isMasked = false);
+  linalg::LinalgOp guardLink(const ChainStream::Link &link,
+                             linalg::LinalgOp tiled);
 
   RewriterBase &rewriter;
   const ContractionChain &chain;

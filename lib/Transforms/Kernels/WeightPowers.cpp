@@ -157,22 +157,41 @@ static bool startsFromLeast(linalg::LinalgOp largest) {
            (start.getValue().isInfinity() || start.getValue().isLargest())));
 }
 
-std::optional<float> ScoreScale::find() {
+linalg::LinalgOp WeightPowers::findScores(const ChainStream &stream) {
+  if (!stream.weights || stream.needsLargest)
+    return {};
   auto difference = cast<arith::SubFOp>(stream.body.chain.front());
   auto score = dyn_cast<BlockArgument>(difference.getLhs());
   linalg::LinalgOp weights = stream.weights, largest = stream.largest;
-  if (!score || score.getOwner() != weights.getBlock() || stream.needsLargest ||
-      !startsFromLeast(largest) ||
-      stream.body.reference->get().getDefiningOp() != largest)
-    return std::nullopt;
+  if (!score || score.getOwner() != weights.getBlock() ||
+      !score.getType().isF32() || !startsFromLeast(largest))
+    return {};
   Value tensor = weights.getMatchingOpOperand(score)->get();
   const ChainStream::Link *link = stream.find(tensor.getDefiningOp());
-  if (!link)
+  Operation *maximum =
+      largest.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!link || !isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(maximum))
+    return {};
+  linalg::LinalgOp scores = link->op;
+  auto isRead = [&](OpOperand *input) {
+    return input->get() == tensor &&
+           llvm::is_contained(maximum->getOperands(),
+                              largest.getMatchingBlockArgument(input));
+  };
+  return scores.getNumReductionLoops() == 0 &&
+                 llvm::any_of(largest.getDpsInputOperands(), isRead)
+             ? scores
+             : linalg::LinalgOp();
+}
+
+std::optional<float> ScoreScale::find() {
+  scores = WeightPowers::findScores(stream);
+  if (!scores || stream.body.reference->get().getDefiningOp() != stream.largest)
     return std::nullopt;
-  scores = link->op;
-  if (scores.getNumReductionLoops() != 0 || !findProduct() ||
-      !llvm::all_of(tensor.getUses(),
-                    [&](OpOperand &use) { return isIndifferent(use); }))
+  Value tensor = scores->getResult(0);
+  if (!findProduct() || !llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
+        return isIndifferent(use);
+      }))
     return std::nullopt;
   std::optional<float> scale = getMultiplier(product, operand);
   if (!scale || !(*scale > 0) || *scale > 1)

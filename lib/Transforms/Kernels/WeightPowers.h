@@ -34,6 +34,11 @@ public:
   static std::optional<WeightPowers> find(RewriterBase &rewriter,
                                           const ChainStream &stream);
 
+  /// What makes the scores, if the largest ones and weights read them as they
+  /// are and nobody needs the largest otherwise: minus infinity has a weight of
+  /// zero, and is the largest of nothing.
+  static linalg::LinalgOp findScores(const ChainStream &stream);
+
   /// True if the factor depends on the row.
   bool hasFactors() const { return factor > 1; }
   /// In the body of an operation on rows: the factor by the reference `now`, a

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ConstantOffsets.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -152,6 +153,7 @@ LogicalResult convertKernelsToNVVM(
     restore(module, parameter);
   spreadConstants(module);
   widenParameters(module);
+  addConstantsLast(module);
   allowRegisters(module);
   return success();
 }

@@ -73,6 +73,8 @@ class MainLoop:
 
     ``work``: the kind of instruction that does most of the work, of which, and of those alike,
     there are ``math``. ``stalls``: cycles until a warp alone has issued all ``instructions``.
+    ``always``: the instructions that every turn has, without what branches can pass by, and those
+    of them that do the work.
     ``pending``: products of warp groups that the turn leaves under way; None if it waits for none.
     """
 
@@ -81,7 +83,14 @@ class MainLoop:
     work: str
     math: int
     mix: Counter[str]
+    always: tuple[int, int]
     pending: int | None = None
+
+    @property
+    def always_share(self) -> float:
+        """Work of the instructions that every turn has."""
+        instructions, math = self.always
+        return math / instructions
 
     @property
     def share(self) -> float:
@@ -146,7 +155,8 @@ def measure(function: Function, resources: Resources | None) -> Figures:
 
 def _measure_loop(function: Function) -> MainLoop | None:
     for names in CLASSES:
-        if turn := find_main_loop(function, partial(does_work, names)):
+        if found := find_main_loop(function, partial(does_work, names)):
+            turn, always = found
             work = Counter(kind(one) for one in turn if does_work(names, one))
             accesses = sum(one.name in _MEMORY for one in turn)
             if names is WHOLE and work.total() <= accesses:
@@ -154,7 +164,9 @@ def _measure_loop(function: Function) -> MainLoop | None:
             stalls = sum(one.stall for one in turn)
             [(most, _)] = work.most_common(1)
             mix = Counter(map(kind, turn))
-            return MainLoop(len(turn), stalls, most, work.total(), mix, _find_pending(turn))
+            sure = (len(always), sum(does_work(names, one) for one in always))
+            left = _find_pending(turn)
+            return MainLoop(len(turn), stalls, most, work.total(), mix, sure, left)
     return None
 
 

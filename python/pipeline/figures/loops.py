@@ -58,7 +58,8 @@ def find_main_loop(
 ) -> tuple[list[Instruction], list[Instruction]] | None:
     """Return a turn of the innermost loop with most instructions that do the work, if any does.
 
-    The second list is what every turn has of it. Innermost: it has no loop inside that does some too, but may have others, as those of waits.
+    The second list is what every turn has of it. Innermost: it has no loop inside that does some
+    too, but may have others, as those of waits.
     """
     code = function.instructions
     counts = {loop: sum(works(code[place]) for place in loop.turn) for loop in find_loops(function)}

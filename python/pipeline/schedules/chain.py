@@ -27,7 +27,9 @@ class Chained:
     least of the last time empty; the most if several do. Rows that do not fit are not kept:
     ``stream`` columns are made and multiplied at a time. Both go in ``steps`` along their sums; a
     thread has about ``sums`` of them. Where tensor cores take 16 bits, the stream stays in
-    registers of ``lanes`` threads for each row, and its tiles come through rings of ``slots``.
+    registers, and its tiles come through rings of ``slots``. There, a warp has 32 of
+    ``wide_rows`` if no more than ``wide_columns`` are summed up of each, and else ``warp_rows``
+    of ``rows``: what is loaded for a product with 16 rows does for a second one.
     """
 
     rows: tuple[int, ...] = (64, 32, 16)
@@ -35,7 +37,9 @@ class Chained:
     stream: int = 64
     steps: int = 16
     sums: int = 32
-    lanes: int = 2
+    wide_rows: tuple[int, ...] = (256, 128)
+    wide_columns: int = 128
+    warp_rows: int = 16
     slots: int = 2
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
@@ -53,16 +57,39 @@ class Chained:
             tile = Tile((), 1, (self.steps,), columns=columns)
         else:
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
-            rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             columns = self.stream
             if self._stays_in_registers(kernel, chain):
-                sums = math.prod(map(kernel.ops[chain.first].extent, kernel.ops[chain.first].sums))
-                steps = (max(sums, columns),)
-                tile = Tile((), rows * self.lanes, steps, stream=columns, slots=self.slots)
-                return replace(tile, block=self._block(kernel, rows))
+                return self._keep(kernel, chain, target)
+            rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
         return replace(tile, block=self._block(kernel, rows), threads=threads)
+
+    def _keep(self, kernel: Kernel, chain: Chain, target: Target) -> Tile:
+        """Return tiles that stay in registers of warps with 32 rows, or 16."""
+        first, second = kernel.ops[chain.first], kernel.ops[chain.second]
+        sums = math.prod(map(first.extent, first.sums))
+        # The registers of a thread hold 64 results of a row and as many scores, or 128 and half.
+        stream = self.stream if 2 * _columns(second) <= self.wide_columns else self.stream // 2
+        tile_bytes = self.slots * stream * (sums + _columns(second)) * 2
+        is_known = kernel.root.extents[chain.row] is not None
+        wide = self.wide_rows if is_known else self.wide_rows[-1:]
+        for rows in wide if _columns(second) <= self.wide_columns else ():
+            block = self._block(kernel, rows)
+            fits = rows * sums * 2 + tile_bytes <= target.shared_bytes
+            extent = kernel.root.extent(chain.row)
+            is_full = count_tiles(kernel.root, block) >= target.multiprocessors
+            is_whole = rows <= extent and -(-extent // rows) * rows <= 1.125 * extent
+            if fits and is_full and is_whole:
+                warps = rows // 32
+                break
+        else:
+            stream = self.stream
+            sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
+            rows = self._rows(kernel, target, self.rows, *sizes)
+            block, warps = self._block(kernel, rows), rows // self.warp_rows
+        steps = (max(sums, stream),)
+        return Tile(block, 32 * warps, steps, stream=stream, slots=self.slots)
 
     def _stays_in_registers(self, kernel: Kernel, chain: Chain) -> bool:
         """Tell whether tensor cores multiply both, and what is between has 16 bits."""

@@ -89,7 +89,11 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
     if tile.slots:
         if tile.stream:
             function = writer.apply(
-                "workgroup-hoist-copies", function, chip=chip, assume_distinct_arguments=True
+                "workgroup-hoist-copies",
+                function,
+                max_bytes=0,
+                chip=chip,
+                assume_distinct_arguments=True,
             )
         options: dict[str, Option] = {"slots": tile.slots, "chip": chip}
         writer.apply("workgroup-form-rings", function, **options, assume_distinct_arguments=True)

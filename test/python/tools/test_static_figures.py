@@ -117,10 +117,27 @@ def test_innermost_loop() -> None:
         "EXIT",
     )
     assert sorted(len(loop.places) for loop in find_loops(nest)) == [2, 3, 5]
-    turn = find_main_loop(nest, lambda one: one.name == "FFMA")
-    assert turn
-    assert [one.opcode for one in turn] == ["FFMA", "FFMA", "BRA"]
+    found = find_main_loop(nest, lambda one: one.name == "FFMA")
+    assert found
+    assert [[one.opcode for one in part] for part in found] == [["FFMA", "FFMA", "BRA"]] * 2
     assert find_main_loop(nest, lambda one: one.name == "HMMA") is None
+
+
+def test_what_branches_pass_by() -> None:
+    """What a turn may skip is in the loop, but not in what every turn has."""
+    loop = function(
+        ".L_loop:",
+        "FFMA R0, R0, R1, R2",
+        "@P0 BRA `(.L_past)",
+        "FMUL R0, R0, R1",
+        ".L_past:",
+        "@P1 BRA `(.L_loop)",
+        "EXIT",
+    )
+    found = measure(loop, None).loop
+    assert found
+    assert (found.instructions, found.always) == (4, (3, 1))
+    assert found.always_share == pytest.approx(1 / 3)
 
 
 def test_jumps() -> None:

@@ -118,7 +118,8 @@ def _attention(heads: int, rows: int, keys: int, width: int, kind: str, *, causa
     arguments = ((q, kind), (k, kind), (k, kind))
     total = _bytes((*arguments, (q, kind)))
     operation = "causal attention" if causal else "attention"
-    return Case(name, "attention", kind, text, arguments, total, operation=operation)
+    extents = (("rows", rows), ("keys", keys), ("width", width), ("causal", int(causal)))
+    return Case(name, "attention", kind, text, arguments, total, extents, operation=operation)
 
 
 def _memory(reference: Reference) -> Case:

@@ -79,7 +79,9 @@ def describe(figures: Figures) -> Iterator[str]:
     if not loop:
         yield f"  no loop; {_list(figures.mix)}"
         return
-    ratios = [f"{loop.math} {loop.work}, {loop.share:.1%}", f"work/cycle {loop.issue_ratio:.3f}"]
+    ratios = [f"{loop.math} {loop.work}, {loop.share:.1%}"]
+    ratios += [f"of what every turn passes {loop.always_share:.1%}"]
+    ratios += [f"work/cycle {loop.issue_ratio:.3f}"]
     ratios += [f"{loop.per_work:.2f} instructions each"]
     if loop.math_per_ldsm_x4:
         ratios.append(f"{loop.math_per_ldsm_x4:.1f} per LDSM.x4")
@@ -109,6 +111,7 @@ def to_json(figures: Figures) -> dict[str, Any]:
             "work": loop.work,
             "math": loop.math,
             "share": round(loop.share, 4),
+            "always": round(loop.always_share, 4),
             "issue_ratio": round(loop.issue_ratio, 4),
             "math_per_ldsm_x4": loop.math_per_ldsm_x4,
             "mix": dict(sorted(loop.mix.items())),

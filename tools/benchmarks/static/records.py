@@ -17,7 +17,7 @@ DIGITS = 4
 SLACK = 0.02
 
 HIGHER = frozenset(
-    {"tensor", "hopper", "share", "issue", "per_ldsm", "wide_loads", "wide_stores"}
+    {"tensor", "hopper", "share", "always", "issue", "per_ldsm", "wide_loads", "wide_stores"}
     | {"quantisation", "in_flight"}
 )
 LOWER = frozenset(
@@ -25,7 +25,9 @@ LOWER = frozenset(
     | {"unfused", "block_barriers", "read_wavefronts", "write_wavefronts", "load_sectors"}
     | {"store_sectors", "traffic"}
 )
-OF_LOOP = frozenset({"share", "issue", "per_ldsm", "per_math", "lds", "narrow_lds", "unfused"})
+OF_LOOP = frozenset(
+    {"share", "always", "issue", "per_ldsm", "per_math", "lds", "narrow_lds", "unfused"}
+)
 """What only compares for loops that do their work by the same instruction."""
 
 

@@ -151,6 +151,7 @@ def list_code(code: Code, chip: str) -> dict[str, Value]:
             "loop": loop.instructions,
             "math": loop.math,
             "share": loop.share,
+            "always": loop.always_share,
             "issue": loop.issue_ratio,
             "per_math": loop.per_work,
             "per_ldsm": loop.math_per_ldsm_x4,

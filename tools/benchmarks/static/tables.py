@@ -18,6 +18,8 @@ nvdisasm. Triton and IREE compile what computes the same; their PTX is assembled
 - **missed**: bars that the row does not meet, of those it is held against (the last table).
 - **loop**: instructions of a turn of the main loop, the innermost loop that does most of the work;
   **work**: the instruction that does it, and how many a turn; **share**: of all instructions;
+  **always**: of those that every turn passes, without what branches can skip, as the scaling of
+  sums where no row of a warp has a larger score than before;
   **work/cycle**: of the cycles in which a warp alone would issue, by the stalls that ptxas put in
   (on sm_80 at most every second one for FFMA, every eighth for HMMA.16816); **each**: instructions
   for each that does work; **per x4**: work for each ldmatrix of four matrices; **LDS**: other loads
@@ -101,6 +103,7 @@ _LOOP: tuple[Column, ...] = (
     ("loop", _value("loop")),
     ("work", _work),
     ("share", _value("share", ".1%")),
+    ("always", _value("always", ".1%")),
     ("work/cycle", _value("issue", ".3f")),
     ("each", _value("per_math", ".2f")),
     ("per x4", _value("per_ldsm", ".1f")),
