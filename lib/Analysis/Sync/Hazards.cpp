@@ -178,12 +178,13 @@ std::vector<Hazard> HazardFinder::find(ArrayRef<SyncHazard> covered) {
   return found.take();
 }
 
-std::vector<Hazard> findHazards(
-    const ThreadAccesses &accesses, const SyncTree &tree,
-    ThreadConflicts &conflicts, PairRelation::Threads threads, HazardUse use,
-    llvm::function_ref<bool(unsigned, unsigned)> isElsewhere, bool isComplete,
-    ArrayRef<SyncHazard> covered,
-    llvm::function_ref<bool(unsigned, unsigned)> isOrdered) {
+std::vector<Hazard>
+findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
+            ThreadConflicts &conflicts, PairRelation::Threads threads,
+            HazardUse use,
+            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere,
+            bool isComplete, ArrayRef<SyncHazard> covered,
+            llvm::function_ref<bool(unsigned, unsigned)> isOrdered) {
   HazardContext context(accesses, tree, conflicts, threads, use, isComplete,
                         isOrdered);
   return HazardFinder(context, isElsewhere).find(covered);
