@@ -272,8 +272,7 @@ static int64_t countRegisters(const MatrixForm &first,
                               const MatrixForm &second) {
   constexpr int64_t kOthers = 60;
   int64_t ofFirst = first.tile.rows * first.tile.columns;
-  return ofFirst + second.tile.rows * second.tile.columns +
-         kOthers;
+  return ofFirst + second.tile.rows * second.tile.columns + kOthers;
 }
 
 bool RegisterChainFinder::chooseForms() {
