@@ -205,36 +205,40 @@ static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
   return needed;
 }
 
-/// The argument of the kernel that `use`, an operand of a launch, is passed to;
-/// null if there is none.
-static Value getKernelArgument(OpOperand &use, gpu::LaunchFuncOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
-      launch, launch.getKernelAttr());
-  unsigned first = launch.getKernelOperands().getBeginOperandIndex();
+/// The one of `arguments` that `use` is passed to as one of `operands`; null if
+/// it is an operand of another kind, such as the size of a launch.
+static Value getPassedArgument(OpOperand &use, OperandRange operands,
+                               Block::BlockArgListType arguments) {
+  if (operands.empty())
+    return Value(); // and it has no first operand to count from
+  unsigned first = operands.getBeginOperandIndex();
   unsigned number = use.getOperandNumber();
-  if (!kernel || kernel.isExternal() || number < first ||
-      number - first >= kernel.getNumArguments())
+  if (number < first ||
+      number - first >= std::min(operands.size(), arguments.size()))
     return Value();
-  return kernel.getArgument(number - first);
+  return arguments[number - first];
 }
 
 /// The argument of a function that `use`, an operand of a call or a launch, is
 /// passed to; null if there is none.
 static Value getCalleeArgument(OpOperand &use) {
-  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(use.getOwner()))
-    return getKernelArgument(use, launch);
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(use.getOwner())) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
+        launch, launch.getKernelAttr());
+    return kernel && !kernel.isExternal()
+               ? getPassedArgument(use, launch.getKernelOperands(),
+                                   kernel.getArguments())
+               : Value();
+  }
   auto call = dyn_cast<CallOpInterface>(use.getOwner());
   auto callee =
       call ? dyn_cast_or_null<CallableOpInterface>(call.resolveCallable())
            : nullptr;
   Region *body = callee ? callee.getCallableRegion() : nullptr;
-  if (!body || body->empty())
-    return Value();
-  for (auto [operand, argument] :
-       llvm::zip(call.getArgOperands(), body->getArguments()))
-    if (operand == use.get())
-      return argument;
-  return Value();
+  return body && !body->empty()
+             ? getPassedArgument(use, call.getArgOperands(),
+                                 body->getArguments())
+             : Value();
 }
 
 int64_t getNeededAlignment(Value buffer) {

@@ -84,6 +84,19 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What a callee needs of the second of its arguments, when it gets the same twice.
+  // CHECK-LABEL: gpu.func @passed_twice
+  // CHECK-SAME:    {llvm.align = 256 : i64}) kernel
+  gpu.func @passed_twice(%x: vector<4xf32>, %i: index) kernel {
+    %a = memref.alloc() : memref<64xf32, 3>
+    func.call @second(%a, %a, %x, %i) : (memref<64xf32, 3>, memref<64xf32, 3>, vector<4xf32>, index) -> ()
+    gpu.return
+  }
+  func.func @second(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>, %x: vector<4xf32>, %i: index) {
+    vector.store %x, %b[%i] {alignment = 256} : memref<64xf32, 3>, vector<4xf32>
+    return
+  }
+
   // The operand of a matrix instruction of a warp group.
   // CHECK-LABEL: gpu.func @matrix
   // CHECK-SAME:    {llvm.align = 1024 : i64}) kernel

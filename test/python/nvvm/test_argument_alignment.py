@@ -16,6 +16,20 @@ func.func @main(%a: !m, %b: !m) {
 }
 """
 
+# The sizes of the launches are arguments, and the kernel has none.
+SIZES = """
+module attributes {gpu.container_module} {
+func.func @main(%n: index) {
+  %c1 = arith.constant 1 : index
+LAUNCHES
+  return
+}
+gpu.module @m {
+  gpu.func @nothing() kernel { gpu.return }
+}
+}
+"""
+
 
 def place(array: Array, past: int) -> Array:
     """Return a copy that starts `past` bytes behind a multiple of 32."""
@@ -36,6 +50,14 @@ def test_alignment_of_fragments() -> None:
     (kernel,) = module.kernels.values()
     assert [argument.alignment for argument in kernel.arguments] == [16, 16]
     assert [argument.alignment for argument in module.entry().arguments] == [16, 16]
+
+
+def test_sizes_of_launches() -> None:
+    """An argument that is the size of a launch is not passed to the kernel."""
+    launch = "gpu.launch_func @m::@nothing blocks in (%c1, %c1, %c1) threads in (%n, %c1, %n)"
+    for count in range(1, 21):  # what lies behind the operands of a launch differs
+        module = pipeline.compile(SIZES.replace("LAUNCHES", (launch + "\n") * count))
+        assert module.kernels["nothing"].arguments == ()
 
 
 def test_arrays_that_are_aligned_to_less() -> None:
