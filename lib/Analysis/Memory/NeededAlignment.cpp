@@ -235,10 +235,9 @@ static Value getCalleeArgument(OpOperand &use) {
       call ? dyn_cast_or_null<CallableOpInterface>(call.resolveCallable())
            : nullptr;
   Region *body = callee ? callee.getCallableRegion() : nullptr;
-  return body && !body->empty()
-             ? getPassedArgument(use, call.getArgOperands(),
-                                 body->getArguments())
-             : Value();
+  return body && !body->empty() ? getPassedArgument(use, call.getArgOperands(),
+                                                    body->getArguments())
+                                : Value();
 }
 
 int64_t getNeededAlignment(Value buffer) {
