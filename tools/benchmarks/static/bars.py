@@ -114,9 +114,10 @@ BARS = (
     Bar("matmul f16,bf16 sm_90a", "hopper_columns", ">=", 128, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "maxnreg", "=", 2, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "tma", ">=", 1, _WGMMA),
-    # Convolutions beside the matmul of their size; attention, where docs/schedules.md tells what
-    # there can be at most.
+    # Convolutions beside the matmul of their size; attention, of which docs/schedules.md tells what
+    # there can be at most, and what is reached.
     Bar("conv * *", "against_same", "<=", 1.4),
+    Bar("attention * *", "share", ">=", 0.35, _MMA),
     Bar("attention * *", "always", ">=", 0.31, (*_MMA, ("width", ">=", 128))),
     Bar("attention * *", "always", ">=", 0.20, (*_MMA, ("width", "<=", 64), ("causal", "=", 0))),
     Bar("attention * *", "always", ">=", 0.165, (*_MMA, ("width", "<=", 64), ("causal", "=", 1))),
