@@ -52,10 +52,10 @@ static std::string describeFault(const ProtocolFault &fault, StringRef name) {
            "before";
   case ProtocolFault::Unready:
     return "possible data race on workgroup memory: the mbarrier of " + op +
-           (fault.isOfFence
-                ? " is not made known to TMA by a fence "
-                  "(nvvm.fence.mbarrier.init) behind where it is made ready"
-                : " is not known to be made ready before, once, by one thread");
+           (fault.isOfFence ? " is made ready, and no fence "
+                              "(nvvm.fence.mbarrier.init) tells TMA of it"
+                            : " is not known to be made ready before, once, by "
+                              "one thread");
   }
   llvm_unreachable("all kinds are told");
 }

@@ -134,7 +134,7 @@ getProtocolPlace(const ThreadAccess &access, size_t numThreads,
     std::optional<int64_t> count = getConstantIntValue(extent.count);
     if (!count && extent.limit != 0)
       count = extent.limit;
-    int64_t reach;
+    int64_t reach = 0;
     isKnown &= count && *count > 0 &&
                !llvm::MulOverflow(*count - 1, extent.stride, reach);
     if (!isKnown)

@@ -233,7 +233,7 @@ bool ProtocolRun::wait(unsigned agent) {
       eagerEnds = cursors;
     add(ProtocolFault::Overrun, agent, cursors[agent]);
   }
-  if (barrier.waits.size() <= size_t(phase + 1))
+  if (barrier.waits.size() <= size_t(phase) + 1)
     barrier.waits.resize(phase + 2);
   barrier.waits[phase + 1].push_back({agent, cursors[agent]});
   go(agent);

@@ -54,7 +54,6 @@ private:
   const ThreadValues *evaluate(Value value);
   std::optional<ThreadValues> getBound(Value value, ThreadEvaluator &own);
   std::optional<int64_t> evaluateOne(Value value, Operation *op);
-  std::optional<bool> isTaken(Value condition, Operation *op);
 
   bool walkBlock(Block &block);
   bool visit(Operation &op);

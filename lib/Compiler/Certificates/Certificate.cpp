@@ -31,7 +31,7 @@ namespace {
 /// Is told of each instruction before it is printed.
 class LineWriter final : public llvm::AssemblyAnnotationWriter {
 public:
-  explicit LineWriter(InstructionLines &lines) : lines(lines) {}
+  explicit LineWriter(LineNumbers &lines) : lines(lines) {}
 
   void emitInstructionAnnot(const llvm::Instruction *instruction,
                             llvm::formatted_raw_ostream &stream) override {
@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  InstructionLines &lines;
+  LineNumbers &lines;
 };
 
 /// Accesses, by number, that one reason holds for.
@@ -82,7 +82,7 @@ private:
   const llvm::Module &module;
   const std::vector<SyncRecord> &verdicts;
   llvm::SmallVector<llvm::StringRef> texts;
-  InstructionLines lines;
+  LineNumbers lines;
 };
 
 } // namespace

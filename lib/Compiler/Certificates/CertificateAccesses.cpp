@@ -158,7 +158,7 @@ findBlockExtents(const llvm::Function &kernel) {
 }
 
 KernelFacts collectFacts(const llvm::Function &kernel,
-                         const InstructionLines &lines) {
+                         const LineNumbers &lines) {
   KernelFacts facts;
   for (const llvm::Instruction &instruction : llvm::instructions(kernel)) {
     unsigned line = lines.lookup(&instruction);

@@ -25,7 +25,7 @@ namespace {
 /// The barriers behind which each block of a kernel may begin.
 class BarriersBefore {
 public:
-  BarriersBefore(const llvm::Function &kernel, const InstructionLines &lines)
+  BarriersBefore(const llvm::Function &kernel, const LineNumbers &lines)
       : lines(lines) {
     before[&kernel.getEntryBlock()] = {0};
     bool hasChanged = true;
@@ -66,7 +66,7 @@ private:
     return hasChanged;
   }
 
-  const InstructionLines &lines;
+  const LineNumbers &lines;
   llvm::DenseMap<const llvm::BasicBlock *, std::set<unsigned>> before;
 };
 
@@ -81,7 +81,7 @@ using CopyState = std::pair<const llvm::BasicBlock *, unsigned>;
 static std::optional<unsigned> followCopy(llvm::BasicBlock::const_iterator it,
                                           const llvm::BasicBlock &block,
                                           unsigned numClosed,
-                                          const InstructionLines &lines,
+                                          const LineNumbers &lines,
                                           std::set<unsigned> &barriers) {
   for (; it != block.end(); ++it) {
     std::optional<OrderFact> order = getOrder(*it);
@@ -99,7 +99,7 @@ static std::optional<unsigned> followCopy(llvm::BasicBlock::const_iterator it,
 }
 
 /// Adds the barriers that a copy may be on its way at.
-static void followCopies(AccessFact &copy, const InstructionLines &lines) {
+static void followCopies(AccessFact &copy, const LineNumbers &lines) {
   std::set<CopyState> seen;
   llvm::SmallVector<CopyState> rest;
   auto goOn = [&](const llvm::BasicBlock &block,
@@ -120,7 +120,7 @@ static void followCopies(AccessFact &copy, const InstructionLines &lines) {
   }
 }
 
-void findIntervals(const llvm::Function &kernel, const InstructionLines &lines,
+void findIntervals(const llvm::Function &kernel, const LineNumbers &lines,
                    KernelFacts &facts) {
   BarriersBefore before(kernel, lines);
   for (AccessFact &access : facts.accesses) {

@@ -26,7 +26,7 @@
 namespace mlir::workgroup {
 
 /// The line of the text of a module that each instruction is on.
-using InstructionLines = llvm::DenseMap<const llvm::Instruction *, unsigned>;
+using LineNumbers = llvm::DenseMap<const llvm::Instruction *, unsigned>;
 
 /// What orders threads, or closes a group of copies or waits for some.
 struct OrderFact {
@@ -62,7 +62,7 @@ struct KernelFacts {
 
 /// Finds what `kernel` does, but for the barriers behind which.
 KernelFacts collectFacts(const llvm::Function &kernel,
-                         const InstructionLines &lines);
+                         const LineNumbers &lines);
 
 /// The values of `kernel` that are what an extent leaves for a block: something
 /// that parameters tell, less what blocks before have. The launch sees to it
@@ -74,7 +74,7 @@ findBlockExtents(const llvm::Function &kernel);
 std::optional<OrderFact> getOrder(const llvm::Instruction &instruction);
 
 /// Finds the barriers behind which each access may be.
-void findIntervals(const llvm::Function &kernel, const InstructionLines &lines,
+void findIntervals(const llvm::Function &kernel, const LineNumbers &lines,
                    KernelFacts &facts);
 
 } // namespace mlir::workgroup

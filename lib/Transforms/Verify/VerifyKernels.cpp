@@ -283,7 +283,7 @@ void KernelVerifier::verifyGroupProduct(Operation *op) {
     return;
   BlockShape shape = getBlockShape(getExecutionScope(op));
   if (std::optional<int64_t> numThreads = shape.getNumThreads();
-      numThreads && *numThreads % kGroupThreads != 0)
+      numThreads && *numThreads % kWarpGroupThreads != 0)
     error(op,
           "needs blocks of whole warp groups, of 128 threads each, not of " +
               Twine(*numThreads) + " threads");

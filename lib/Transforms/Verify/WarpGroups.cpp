@@ -29,7 +29,7 @@ static bool isOfFirstGroups(scf::IfOp branch, Region *region) {
                   compare.getPredicate() == arith::CmpIPredicate::slt;
   std::optional<int64_t> numThreads = shape.getNumThreads();
   return id && id.getDimension() == gpu::Dimension::x && end && isBefore &&
-         numThreads && *end <= *numThreads && *end % kGroupThreads == 0;
+         numThreads && *end <= *numThreads && *end % kWarpGroupThreads == 0;
 }
 
 bool isOfWholeGroups(Operation *op, const UniformityAnalysis &uniformity) {

@@ -18,7 +18,7 @@
 
 namespace mlir::workgroup {
 
-constexpr int64_t kGroupThreads = 128;
+constexpr int64_t kWarpGroupThreads = 128;
 
 /// True if a branch around `op` that threads of the block part at lets whole
 /// warp groups through, the first ones or those behind them, and all else

@@ -179,7 +179,7 @@ def test_links_in_a_folder(files: dict[str, bytes], tmp_path: Path) -> None:
     [
         ("format", "other", "manifest.json: it is no document of format pipeline-bundle"),
         ("version", [2, 0], "manifest.json: version: is 2.0, but this reads 1.x: use the version"),
-        ("version", [1, 1], "manifest.json: version: is 1.1, but this reads up to 1.0: install a"),
+        ("version", [1, 2], "manifest.json: version: is 1.2, but this reads up to 1.1: install a"),
         ("version", "1.0", 'manifest.json: version: is "1.0", but must be a list of 2'),
         ("features", ["pdl"], "manifest.json: features: are ['pdl'], none of which this reads"),
         ("features", ..., 'manifest.json: has no field "features"'),
@@ -189,7 +189,7 @@ def test_links_in_a_folder(files: dict[str, bytes], tmp_path: Path) -> None:
         ("chips", ["sm_80", "sm_80"], "manifest.json: chips: has a chip twice"),
         ("chips", ["sm_80", "sm_90"], "manifest.json: files: has 0 files of role plan for sm_90"),
         ("chips", ["sm_90"], 'is of chip "sm_80", but its role is'),
-        ("files plan role", "code", '.role: is "code", but must be one of cubin, data, kernels'),
+        ("files plan role", "code", '.role: is "code", but must be one of certificate, cubin, data'),
         ("files plan role", "ptx", "has 0 files of role plan for sm_80"),
         ("files plan role", "report", 'is of chip "sm_80", but its role is report'),
         ("files plan chip", ..., "is of no chip, but its role is plan"),

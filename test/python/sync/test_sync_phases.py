@@ -34,22 +34,14 @@ MUTANTS = [
     ("own_iteration", FENCE, "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}\n", 0),
     ("some_iterations", FENCE, "", 0),
     ("straight", "      nvvm.fence.mbarrier.init\n", "", 0),
-    ("straight", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
     ("in_loops", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
-    # Or behind a barrier that is in something, or of the warp.
+    # Or behind a barrier that is in a loop.
     (
         "straight",
         FENCED,
         f"    }}\n    scf.for %q = %c0 to %c2 step %c1 {{\n{BAR}    }}\n{FENCED_ALL}",
         0,
     ),
-    (
-        "straight",
-        FENCED,
-        f"    }}\n    scf.execute_region {{\n{BAR}    scf.yield\n    }}\n{FENCED_ALL}",
-        0,
-    ),
-    ("straight", FENCED, f"    }}\n{WARP}{FENCED_ALL}{BAR}", 0),
     # Nobody sets up the mbarriers, or only sometimes.
     (
         "ring",
@@ -170,6 +162,22 @@ def test_all_threads_may_fence(name: str, spelling: str) -> None:
     assert FENCED in body
     body = body.replace(FENCED, f"    }}\n{FENCED_ALL}    gpu.barrier\n")
     assert verdict_of(head, body, spelling) == "SAFE"
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        f"    }}\n    gpu.barrier\n{FENCED_ALL}",
+        f"    }}\n    scf.execute_region {{\n{BAR}    scf.yield\n    }}\n{FENCED_ALL}",
+        f"    }}\n{WARP}{FENCED_ALL}{BAR}",
+    ],
+    ids=["barrier", "region", "warp"],
+)
+def test_whoever_copies_may_fence_later(late: str) -> None:
+    """The thread that has set up the mbarriers tells TMA of it before it copies."""
+    head, body = function("straight")
+    assert FENCED in body
+    assert verdict_of(head, body.replace(FENCED, late)) == "SAFE"
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
