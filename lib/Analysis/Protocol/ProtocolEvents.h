@@ -65,7 +65,8 @@ struct ProtocolEvent {
     Fence,
     /// Waits for what the thread has started itself.
     Settle,
-    /// Waits for all of the warp.
+    /// Waits for all of the warp; of the warp group, whose product of tiles it
+    /// begins, without being told of what they have done, with a `product`.
     WarpMeeting,
     /// Waits for `count` threads at barrier `barrier`; for the block if 0.
     Meeting
@@ -82,8 +83,18 @@ struct ProtocolEvent {
   /// waits for it; none if none is known.
   bool isAsync = false;
   std::optional<size_t> done;
+  /// The number of the product of tiles by the warp group, of all that the
+  /// threads execute, counted from 0.
+  std::optional<size_t> product;
   /// The loops around that are followed, outermost first, in which iteration.
   unsigned iterations = 0;
+};
+
+/// A product of tiles by a warp group.
+struct ProtocolProduct {
+  Operation *op = nullptr;
+  /// The event that waits for it; none if none is known.
+  std::optional<size_t> done;
 };
 
 /// What some threads do, all of them the same.
@@ -92,12 +103,15 @@ struct ProtocolStream {
   SmallVector<int64_t, 0> threads;
   std::vector<ProtocolEvent> events;
   std::vector<ProtocolPlace> places;
+  std::vector<ProtocolProduct> products;
   /// What events have for their `iterations`.
   std::vector<SmallVector<ProtocolIteration, 2>> iterations;
   /// For a loop that goes on for an unknown or large number of iterations, from
   /// which nothing behind is followed: the loop, the events that each iteration
   /// starts with, the first of iterations that repeat, and after how many.
   Operation *endless = nullptr;
+  /// What comes behind it: accesses, and what is done about mbarriers.
+  SmallVector<Operation *, 0> behind;
   std::vector<size_t> turns;
   int64_t firstRepeated = 0, period = 1;
   /// False if some barriers were left out, or paths were taken that threads may

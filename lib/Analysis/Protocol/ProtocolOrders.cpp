@@ -64,6 +64,8 @@ bool ProtocolOrders::makeStreams(Operation *scope, const KernelLoops &loops,
     if (walk.walk()) {
       if (!findPeriod(walk, loops, scope, targets.getPeriod()))
         return false;
+      for (Operation *op : walk.getStream().behind)
+        behind.insert_range(targets.getAccesses(op));
       streams.push_back(std::move(walk.getStream()));
       continue;
     }
@@ -180,18 +182,21 @@ bool ProtocolOrders::findMeeting(const Touch &lhs, size_t first,
   return false;
 }
 
-/// True if what two agents do is in order, one way or the other.
+/// True if what two agents do is in order, one way or the other; `isUnsure`
+/// if they are not, but for a fence, or might be by the waits of others.
 bool ProtocolOrders::areOrdered(const ProtocolRun &run, const Touch &lhs,
                                 const Touch &rhs, unsigned first,
-                                unsigned second, bool *isUnfenced) const {
+                                unsigned second, bool *isUnsure) const {
   auto isBefore = [&](const Touch &before, unsigned agent, const Touch &behind,
                       unsigned other) {
     size_t at = before.events.back(), next = behind.events.front();
-    if (!run.isBefore(agent, at, other, next))
+    if (!run.isBefore(agent, at, other, next)) {
+      *isUnsure |= run.isBeforeForGroup(agent, at, other, next);
       return false;
+    }
     bool isFenced = before.isOfProxy || !behind.isOfProxy ||
                     run.isFencedBefore(agent, at, other, next);
-    *isUnfenced |= !isFenced;
+    *isUnsure |= !isFenced;
     return isFenced;
   };
   return isBefore(lhs, first, rhs, second) || isBefore(rhs, second, lhs, first);
@@ -260,11 +265,11 @@ void ProtocolOrders::compare(const ProtocolRun &run, const Touch &lhs,
         continue; // one after the other
       bool isDone = lhs.events.back() < run.getEnd(first) &&
                     rhs.events.back() < run.getEnd(second);
-      bool isUnfenced = false;
-      if (isDone && areOrdered(run, lhs, rhs, first, second, &isUnfenced))
+      bool isUnsure = false;
+      if (isDone && areOrdered(run, lhs, rhs, first, second, &isUnsure))
         continue;
       isOpen = true;
-      if (!isDone || isUnfenced || !isReal ||
+      if (!isDone || isUnsure || !isReal ||
           !run.isEager(first, lhs.events.back()) ||
           !run.isEager(second, rhs.events.back()))
         continue;
@@ -307,8 +312,8 @@ void ProtocolOrders::examine(Operation *scope) {
                      ProtocolRun::InTurns}) {
     ProtocolRun run(streams, targets.getNumBarriers(), numThreads, order);
     run.run();
-    isProven &=
-        run.isDone() && run.getFaults().empty() && isSettled(streams, run);
+    isProven &= run.isDone() && run.getFaults().empty() &&
+                isSettled(streams, run) && areBehindHarmless(streams, run);
     compare(run, isExact);
     addProtocolFaults(streams, run, isExact, faults);
     if (isProven) {

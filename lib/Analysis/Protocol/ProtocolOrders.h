@@ -36,6 +36,7 @@ public:
   /// the same bytes by them.
   bool isOrdered(unsigned first, unsigned second) const {
     return isProven && targets.isTracked(first) && targets.isTracked(second) &&
+           !behind.contains(first) && !behind.contains(second) &&
            !open.contains(std::minmax(first, second));
   }
 
@@ -79,7 +80,7 @@ private:
   void compare(const ProtocolRun &run, const Touch &lhs, const Touch &rhs,
                bool isReal);
   bool areOrdered(const ProtocolRun &run, const Touch &lhs, const Touch &rhs,
-                  unsigned first, unsigned second, bool *isUnfenced) const;
+                  unsigned first, unsigned second, bool *isUnsure) const;
   bool mayMeet(const Touch &lhs, size_t first, const Touch &rhs,
                size_t second) const;
   bool findMeeting(const Touch &lhs, size_t first, const Touch &rhs,
@@ -96,6 +97,8 @@ private:
   std::vector<SmallVector<unsigned>> agentsOf;
   bool isProven = false;
   DenseSet<Pair> open, raced;
+  /// Accesses behind what is followed.
+  DenseSet<unsigned> behind;
   std::vector<Race> races;
   std::vector<ProtocolFinding> faults;
 };

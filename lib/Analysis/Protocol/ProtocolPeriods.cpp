@@ -8,6 +8,7 @@
 
 #include "ProtocolPeriods.h"
 #include "Analysis/Index/PeriodicValues.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
@@ -27,8 +28,12 @@ public:
 
   llvm::SetVector<Value> arguments;
   bool isOfThread = false;
+  /// The first iteration from which on comparisons of the loop's number that
+  /// are not followed back have the same results.
+  int64_t firstSettled = 0;
 
 private:
+  bool settle(arith::CmpIOp compare);
   void addArgument(BlockArgument argument);
 
   scf::ForOp loop;
@@ -51,12 +56,27 @@ void LoopDependence::addArgument(BlockArgument argument) {
   }
 }
 
+/// True if `compare` has the same result from some iteration on.
+bool LoopDependence::settle(arith::CmpIOp compare) {
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  std::optional<int64_t> than = getConstantIntValue(compare.getRhs());
+  if (compare.getLhs() != loop.getInductionVar() || !first || !step || !than ||
+      *first < 0 || *step < 1 || *than < 0 || loop.getUnsignedCmp())
+    return false;
+  int64_t iteration = *than < *first ? 0 : (*than - *first) / *step + 1;
+  firstSettled = std::max(firstSettled, iteration);
+  return true;
+}
+
 void LoopDependence::add(Value value) {
   if (!seen.insert(value).second)
     return;
   if (auto argument = dyn_cast<BlockArgument>(value))
     return addArgument(argument);
   Operation *op = value.getDefiningOp();
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && settle(compare))
+    return;
   isOfThread |=
       op->getNumOperands() == 0 && !op->hasTrait<OpTrait::ConstantLike>();
   isOfThread |= !isMemoryEffectFree(op);
@@ -107,6 +127,7 @@ bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
   for (Value value : walk.getAsked())
     dependence.add(value);
   dependence.close();
+  stream.firstRepeated = dependence.firstSettled;
   if (dependence.arguments.contains(loop.getInductionVar())) {
     stream.period = period;
     return isPeriodic(walk, loop, loops, scope, period);
@@ -117,7 +138,7 @@ bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
       return carried[lhs].lookup(argument) == carried[rhs].lookup(argument);
     });
   };
-  for (size_t first = 0; first < carried.size(); ++first)
+  for (size_t first = dependence.firstSettled; first < carried.size(); ++first)
     for (size_t next = first + 1; next < carried.size(); ++next)
       if (isSame(first, next)) {
         stream.firstRepeated = first;
@@ -191,13 +212,15 @@ static bool isShifted(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
   ArrayRef<int32_t> behind = run.getClock(agent, own.turns[turn + period]);
   for (size_t part = 0; part < before.size(); ++part) {
     int64_t distance = behind[part] - before[part];
-    if (part >= agents.size()) {
+    bool isOfPassed = part >= run.getPassed(0);
+    if (part >= agents.size() && !isOfPassed) {
       if (distance % 2 != 0)
         return false;
       continue;
     }
-    const ProtocolStream &other = streams[agents[part].stream];
-    if (part == agent)
+    size_t known = isOfPassed ? part - run.getPassed(0) : part;
+    const ProtocolStream &other = streams[agents[known].stream];
+    if (known == agent)
       continue;
     bool isBeforeLoop =
         !other.endless || behind[part] <= int64_t(other.turns[0]);
@@ -231,6 +254,49 @@ bool isSettled(ArrayRef<ProtocolStream> streams, const ProtocolRun &run) {
       if (!isShifted(streams, run, agent, turn, period))
         return false;
   }
+  return true;
+}
+
+/// True if, whenever `agent` leaves its loop, it knows that nobody in his loop
+/// waits any more for an mbarrier of `group`.
+static bool hasNoWaitLeft(ArrayRef<ProtocolStream> streams,
+                          const ProtocolRun &run, unsigned agent, Value group) {
+  ArrayRef<ProtocolAgent> agents = run.getAgents();
+  const ProtocolStream &own = streams[agents[agent].stream];
+  auto getEnd = [](const ProtocolStream &stream, size_t turn) {
+    return stream.endless && turn < stream.turns.size() ? stream.turns[turn]
+                                                        : stream.events.size();
+  };
+  for (size_t turn = 0; turn <= own.turns.size(); ++turn) {
+    ArrayRef<int32_t> clock = run.getClock(agent, getEnd(own, turn));
+    for (unsigned other = 0; other < agents.size(); ++other) {
+      const ProtocolStream &stream = streams[agents[other].stream];
+      size_t last = getEnd(stream, turn);
+      while (last > 0) {
+        auto wait = dyn_cast<nvgpu::MBarrierTryWaitParityOp>(
+            stream.events[last - 1].op);
+        if (wait && wait.getBarriers() == group)
+          break;
+        --last;
+      }
+      if (other != agent && clock[run.getPassed(other)] < int32_t(last))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool areBehindHarmless(ArrayRef<ProtocolStream> streams,
+                       const ProtocolRun &run) {
+  auto isHarmless = [&](unsigned agent, Operation *op) {
+    if (auto arrival = dyn_cast<nvgpu::MBarrierArriveOp>(op))
+      return hasNoWaitLeft(streams, run, agent, arrival.getBarriers());
+    return !isMBarrierOp(op) && !isa<nvgpu::TmaAsyncLoadOp>(op);
+  };
+  for (auto [number, agent] : llvm::enumerate(run.getAgents()))
+    for (Operation *op : streams[agent.stream].behind)
+      if (!isHarmless(number, op))
+        return false;
   return true;
 }
 

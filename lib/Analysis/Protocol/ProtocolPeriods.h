@@ -31,6 +31,11 @@ bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
 /// `run`, so that it goes on like that.
 bool isSettled(ArrayRef<ProtocolStream> streams, const ProtocolRun &run);
 
+/// True if what comes behind loops that go on changes no phase that others may
+/// still wait for in theirs.
+bool areBehindHarmless(ArrayRef<ProtocolStream> streams,
+                       const ProtocolRun &run);
+
 /// True if nobody waits for what others do in a later iteration than his own.
 bool isInStep(ArrayRef<ProtocolStream> streams, const ProtocolRun &run);
 

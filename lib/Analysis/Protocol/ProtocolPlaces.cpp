@@ -9,8 +9,11 @@
 // The address of an access is a sum. What of it is known for each thread is
 // added up; what is not is taken to be anything that its bounds allow.
 //
+// Accesses that go on by themselves are done where their threads wait for them.
+//
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Program/OpEffects.h"
 #include "ProtocolWalk.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
@@ -152,6 +155,53 @@ getProtocolPlace(const ThreadAccess &access, size_t numThreads,
   place.first = *llvm::min_element(place.starts);
   place.end = *llvm::max_element(place.starts) + place.width;
   return place;
+}
+
+//===----------------------------------------------------------------------===//
+// What goes on by itself
+//===----------------------------------------------------------------------===//
+
+/// Begins a new group, or ends what groups are waited for.
+void ProtocolWalk::visitGroup(Operation &op) {
+  std::optional<AsyncGroup> group = getAsyncGroup(&op);
+  if (!group)
+    return;
+  if (group->engine == AsyncGroup::TileProducts)
+    return group->isCommit ? visitProduct(&op, group->numPending)
+                           : settleProducts(&op, group->numPending);
+  auto &open = groups[group->engine];
+  if (group->isCommit) {
+    open.emplace_back();
+    return;
+  }
+  add(ProtocolEvent::Settle, &op);
+  int64_t numDone = int64_t(open.size()) - 1 - group->numPending;
+  for (int64_t number = 0; number < numDone; ++number)
+    for (size_t event : open[number])
+      stream.events[event].done = stream.events.size() - 1;
+  if (numDone > 0)
+    open.erase(open.begin(), open.begin() + numDone);
+}
+
+/// The warp group begins to read, and waits for what it has begun before.
+void ProtocolWalk::visitProduct(Operation *op, int64_t numPending) {
+  ProtocolEvent like;
+  like.product = stream.products.size();
+  add(ProtocolEvent::WarpMeeting, op).product = like.product;
+  stream.products.emplace_back().op = op;
+  addAccesses(op, like);
+  settleProducts(op, numPending);
+}
+
+void ProtocolWalk::settleProducts(Operation *op, int64_t numPending) {
+  add(ProtocolEvent::Settle, op);
+  size_t numLeft = std::min<size_t>(numPending, stream.products.size());
+  for (ProtocolProduct &product :
+       llvm::drop_begin(llvm::reverse(stream.products), numLeft)) {
+    if (product.done)
+      break; // and so are those before
+    product.done = stream.events.size() - 1;
+  }
 }
 
 } // namespace mlir::workgroup

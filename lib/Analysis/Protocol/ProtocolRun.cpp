@@ -14,13 +14,14 @@
 
 namespace mlir::workgroup {
 
+static constexpr int64_t kWarpsOfGroup = 4;
 static constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 ProtocolRun::ProtocolRun(llvm::ArrayRef<ProtocolStream> streams,
                          unsigned numBarriers, int64_t numThreads, Order order)
     : streams(streams), order(order), barriers(numBarriers) {
   makeAgents(numThreads);
-  Clock empty(agents.size() + numBarriers, 0);
+  Clock empty(2 * agents.size() + numBarriers, 0);
   cursors.assign(agents.size(), 0);
   clocks.assign(agents.size(), empty);
   copies.resize(agents.size());
@@ -114,13 +115,15 @@ ProtocolFault &ProtocolRun::add(ProtocolFault::Kind kind, unsigned agent,
 
 void ProtocolRun::go(unsigned agent) {
   clocks[agent][agent] = ++cursors[agent];
+  clocks[agent][getPassed(agent)] = cursors[agent];
 }
 
-void ProtocolRun::join(unsigned agent, const Clock &clock) {
+/// Adds what `clock` knows, from its part `first` on, to what `agent` does.
+void ProtocolRun::join(unsigned agent, const Clock &clock, size_t first) {
   bool isNew = false;
-  for (auto [own, other] : llvm::zip_equal(clocks[agent], clock)) {
-    isNew |= own < other;
-    own = std::max(own, other);
+  for (size_t part = first; part < clock.size(); ++part) {
+    isNew |= clocks[agent][part] < clock[part];
+    clocks[agent][part] = std::max(clocks[agent][part], clock[part]);
   }
   if (isNew)
     history[agent].push_back({cursors[agent], clocks[agent]});
@@ -200,7 +203,7 @@ void ProtocolRun::endPhase(unsigned number) {
   // Whoever waited for the phase before has to know before this one ends.
   if (phase < barrier.waits.size())
     for (auto [agent, event] : barrier.waits[phase])
-      if (clock[agent] <= int32_t(event))
+      if (clock[getPassed(agent)] <= int32_t(event))
         add(ProtocolFault::Overrun, agent, event);
   barrier.pending = barrier.count;
   barrier.announced = barrier.brought = 0;
@@ -283,6 +286,16 @@ void ProtocolRun::copy(unsigned agent) {
   endIfOver(event.barrier);
 }
 
+/// True if `agent` does not go on from `event` without `other`.
+bool ProtocolRun::isToMeet(unsigned agent, const ProtocolEvent &event,
+                           unsigned other) const {
+  int64_t lhs = agents[agent].warp, rhs = agents[other].warp;
+  if (event.kind == ProtocolEvent::WarpMeeting)
+    return event.product ? lhs / kWarpsOfGroup == rhs / kWarpsOfGroup
+                         : lhs == rhs;
+  return event.count == 0;
+}
+
 /// Meets others at a barrier: the last one to come lets all go on.
 bool ProtocolRun::meet(unsigned agent) {
   const ProtocolEvent &event = getEvent(agent);
@@ -291,12 +304,14 @@ bool ProtocolRun::meet(unsigned agent) {
   bool isOfWarp = event.kind == ProtocolEvent::WarpMeeting;
   bool isOfAll = !isOfWarp && event.count == 0;
   for (unsigned other = 0; other < agents.size(); ++other) {
-    if (isOfWarp && agents[other].warp != agents[agent].warp)
+    bool isMissed = isToMeet(agent, event, other);
+    if (isOfWarp && !isMissed)
       continue;
     const ProtocolEvent *at = isAtEnd(other) ? nullptr : &getEvent(other);
-    bool isHere = at && at->kind == event.kind &&
-                  (isOfWarp || at->barrier == event.barrier);
-    if (!isHere && (isOfWarp || isOfAll))
+    bool isHere =
+        at && at->kind == event.kind && at->barrier == event.barrier &&
+        at->product == event.product && (!event.product || at->op == event.op);
+    if (!isHere && isMissed)
       return false;
     if (isHere) {
       met.push_back(other);
@@ -305,15 +320,32 @@ bool ProtocolRun::meet(unsigned agent) {
   }
   if (!isOfWarp && !isOfAll && weight != event.count)
     return false;
-  Clock all(clocks[agent].size(), 0);
-  for (unsigned other : met) {
-    go(other);
-    for (auto [own, clock] : llvm::zip_equal(all, clocks[other]))
-      own = std::max(own, clock);
-  }
+  bool isOfProduct = event.product.has_value();
   for (unsigned other : met)
-    join(other, all);
+    go(other);
+  if (!isOfProduct)
+    tell(met, /*isOfPassed=*/false);
+  // Only lanes of a warp wait for each other for certain.
+  for (unsigned other : met) {
+    llvm::SmallVector<unsigned> lanes;
+    llvm::copy_if(met, std::back_inserter(lanes), [&](unsigned lane) {
+      return agents[lane].warp == agents[other].warp;
+    });
+    if (isOfProduct)
+      tell(lanes, /*isOfPassed=*/true);
+  }
   return true;
+}
+
+/// Lets all of those who have `met` know what one of them does; or only where
+/// they have gone on from (`isOfPassed`).
+void ProtocolRun::tell(llvm::ArrayRef<unsigned> met, bool isOfPassed) {
+  Clock all(clocks.front().size(), 0);
+  for (unsigned agent : met)
+    for (auto [own, clock] : llvm::zip_equal(all, clocks[agent]))
+      own = std::max(own, clock);
+  for (unsigned agent : met)
+    join(agent, all, isOfPassed ? getPassed(0) : 0);
 }
 
 /// Says what those wait for who do not get on.
@@ -352,12 +384,56 @@ bool ProtocolRun::isBefore(unsigned first, size_t event, unsigned second,
     return copy != copies[first].end() && copy->first == event &&
            clock[agents.size() + done.barrier] > copy->second;
   }
+  if (done.product)
+    return isProductBefore(first, *done.product, second, other, kWarpSize);
   if (done.isAsync && !done.done)
     return false;
   size_t end = done.done.value_or(event) + 1;
   if (first == second)
     return other >= end;
   return clock[first] >= int32_t(end);
+}
+
+bool ProtocolRun::isBeforeForGroup(unsigned first, size_t event,
+                                   unsigned second, size_t other) const {
+  const ProtocolEvent &done = streams[agents[first].stream].events[event];
+  return done.product ? isProductBefore(first, *done.product, second, other,
+                                        kWarpsOfGroup * kWarpSize)
+                      : isBefore(first, event, second, other);
+}
+
+/// True if both do the same products up to `number`.
+static bool haveSameProducts(const ProtocolStream &lhs,
+                             const ProtocolStream &rhs, size_t number) {
+  if (&lhs == &rhs)
+    return true;
+  if (std::min(lhs.products.size(), rhs.products.size()) <= number)
+    return false;
+  return llvm::equal(
+      llvm::ArrayRef(lhs.products).take_front(number + 1),
+      llvm::ArrayRef(rhs.products).take_front(number + 1),
+      [](auto &one, auto &another) { return one.op == another.op; });
+}
+
+/// True if a product of `first` is done as far as `second` knows: a thread that
+/// waits for it waits for what those read that are aligned with it, of as many
+/// threads.
+bool ProtocolRun::isProductBefore(unsigned first, size_t number,
+                                  unsigned second, size_t other,
+                                  int64_t numThreads) const {
+  const ProtocolStream &own = streams[agents[first].stream];
+  llvm::ArrayRef<int32_t> clock = getClock(second, other);
+  int64_t numWarps = numThreads / kWarpSize;
+  for (unsigned agent = 0; agent < agents.size(); ++agent) {
+    const ProtocolStream &stream = streams[agents[agent].stream];
+    if (agents[agent].warp / numWarps != agents[first].warp / numWarps ||
+        !haveSameProducts(own, stream, number) || !stream.products[number].done)
+      continue;
+    size_t end = *stream.products[number].done + 1;
+    if (agent == second ? other >= end : clock[agent] >= int32_t(end))
+      return true;
+  }
+  return false;
 }
 
 bool ProtocolRun::isFencedBefore(unsigned first, size_t event, unsigned second,

@@ -68,6 +68,10 @@ public:
   /// `other` of agent `second` begins.
   bool isBefore(unsigned first, size_t event, unsigned second,
                 size_t other) const;
+  /// The same if the threads of a warp group waited for what any of them waits
+  /// for: true for more, of products of tiles.
+  bool isBeforeForGroup(unsigned first, size_t event, unsigned second,
+                        size_t other) const;
   /// The same of what the thread has told the asynchronous proxy of.
   bool isFencedBefore(unsigned first, size_t event, unsigned second,
                       size_t other) const;
@@ -81,6 +85,10 @@ public:
   /// What the agent knew when it was about to do `event`: of each agent, how
   /// many of its events; of each mbarrier, how many phases have ended.
   llvm::ArrayRef<int32_t> getClock(unsigned agent, size_t event) const;
+  /// Where a clock says how many events an agent has gone on from.
+  size_t getPassed(unsigned agent) const {
+    return agents.size() + barriers.size() + agent;
+  }
   /// False if somebody went on later than he might have: then what comes behind
   /// need not be so in any run.
   bool isEager() const { return eagerEnds.empty(); }
@@ -90,6 +98,9 @@ public:
   }
 
 private:
+  /// Of each agent, how many of its events are known of; of each mbarrier, how
+  /// many phases; of each agent, how many events it has gone on from, which
+  /// says nothing of what others see of them.
   using Clock = llvm::SmallVector<int32_t, 0>;
   struct Barrier {
     int64_t count = 0, pending = 0, announced = 0, brought = 0;
@@ -113,11 +124,16 @@ private:
   }
   bool step(unsigned agent);
   void go(unsigned agent);
-  void join(unsigned agent, const Clock &clock);
+  void join(unsigned agent, const Clock &clock, size_t first = 0);
+  void tell(llvm::ArrayRef<unsigned> met, bool isOfPassed);
   bool wait(unsigned agent);
   void arrive(unsigned agent);
   void copy(unsigned agent);
   bool meet(unsigned agent);
+  bool isToMeet(unsigned agent, const ProtocolEvent &event,
+                unsigned other) const;
+  bool isProductBefore(unsigned first, size_t number, unsigned second,
+                       size_t other, int64_t numThreads) const;
   bool isReady(unsigned agent);
   void endPhase(unsigned number);
   void endIfOver(unsigned number);

@@ -23,6 +23,7 @@ static bool isOrder(Operation *op) {
   case OpKind::Barrier:
   case OpKind::WarpBarrier:
   case OpKind::ProxyFence:
+  case OpKind::GroupAccess:
   case OpKind::GroupCommit:
   case OpKind::GroupWait:
     return true;

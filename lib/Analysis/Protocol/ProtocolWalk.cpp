@@ -106,8 +106,8 @@ std::optional<int64_t> ProtocolWalk::evaluateOne(Value value, Operation *op) {
 bool ProtocolWalk::walkBlock(Block &block) {
   for (Operation &op : block) {
     if (isStopped)
-      return true;
-    if (targets.isRelevant(&op) && !visit(op))
+      leaveBehind(op);
+    else if (targets.isRelevant(&op) && !visit(op))
       return false;
   }
   return true;
@@ -115,6 +115,16 @@ bool ProtocolWalk::walkBlock(Block &block) {
 
 /// Passes what is in `op` and only orders: to leave it out proves no more.
 void ProtocolWalk::leaveOut(Operation *op) { stream.isExact = false; }
+
+/// Passes what comes behind a loop that goes on: nobody says when.
+void ProtocolWalk::leaveBehind(Operation &op) {
+  if (targets.isNeeded(&op))
+    op.walk([&](Operation *inner) {
+      if (!targets.getAccesses(inner).empty() || isMBarrierOp(inner) ||
+          isa<nvgpu::TmaAsyncLoadOp>(inner))
+        stream.behind.push_back(inner);
+    });
+}
 
 bool ProtocolWalk::visit(Operation &op) {
   if (stream.events.size() > kMaxEvents)
@@ -322,6 +332,7 @@ bool ProtocolWalk::visitLeaf(Operation &op) {
     if (isProxyFence(&op, MemorySpace::Workgroup))
       add(ProtocolEvent::Fence, &op);
     return true;
+  case OpKind::GroupAccess:
   case OpKind::GroupCommit:
   case OpKind::GroupWait:
     visitGroup(op);
@@ -435,7 +446,8 @@ void ProtocolWalk::addAccesses(Operation *op, const ProtocolEvent &like) {
   for (unsigned number : targets.getAccesses(op)) {
     const ThreadAccess &access = targets.getAccess(number);
     ProtocolEvent event = like;
-    event.isAsync = access.isAsync && like.kind == ProtocolEvent::Access;
+    event.isAsync =
+        like.product || (access.isAsync && like.kind == ProtocolEvent::Access);
     OpKind kind = getOpKind(op);
     if (event.isAsync && kind == OpKind::AsyncCopy)
       groups[AsyncGroup::Copies].back().push_back(stream.events.size());
@@ -466,25 +478,6 @@ bool ProtocolWalk::visitCopy(nvgpu::TmaAsyncLoadOp load) {
   event.bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
   addAccesses(load, event);
   return true;
-}
-
-/// Begins a new group, or ends what groups are waited for.
-void ProtocolWalk::visitGroup(Operation &op) {
-  std::optional<AsyncGroup> group = getAsyncGroup(&op);
-  if (!group)
-    return;
-  auto &open = groups[group->engine];
-  if (group->isCommit) {
-    open.emplace_back();
-    return;
-  }
-  add(ProtocolEvent::Settle, &op);
-  int64_t numDone = int64_t(open.size()) - 1 - group->numPending;
-  for (int64_t number = 0; number < numDone; ++number)
-    for (size_t event : open[number])
-      stream.events[event].done = stream.events.size() - 1;
-  if (numDone > 0)
-    open.erase(open.begin(), open.begin() + numDone);
 }
 
 } // namespace mlir::workgroup

@@ -70,6 +70,7 @@ private:
   bool isHandedOn(scf::ForOp loop) const;
   bool isOnlyNeeded(scf::ForOp loop) const;
   void leaveOut(Operation *op);
+  void leaveBehind(Operation &op);
 
   bool visitLeaf(Operation &op);
   bool visitMBarrier(Operation &op);
@@ -79,6 +80,8 @@ private:
   bool visitCopy(nvgpu::TmaAsyncLoadOp load);
   void addAccesses(Operation *op, const ProtocolEvent &like);
   void visitGroup(Operation &op);
+  void visitProduct(Operation *op, int64_t numPending);
+  void settleProducts(Operation *op, int64_t numPending);
   ProtocolEvent &add(ProtocolEvent::Kind kind, Operation *op);
 
   Operation *scope;
