@@ -51,11 +51,12 @@ static std::string describeFault(const ProtocolFault &fault, StringRef name) {
            " may miss the phase that it waits for, as the next one may end "
            "before";
   case ProtocolFault::Unready:
+    if (fault.isOfFence)
+      return "possible data race on workgroup memory: the mbarrier of " + op +
+             " is made ready, and no fence (nvvm.fence.mbarrier.init) tells "
+             "TMA of it";
     return "possible data race on workgroup memory: the mbarrier of " + op +
-           (fault.isOfFence ? " is made ready, and no fence "
-                              "(nvvm.fence.mbarrier.init) tells TMA of it"
-                            : " is not known to be made ready before, once, by "
-                              "one thread");
+           " is not known to be made ready before, once, by one thread";
   }
   llvm_unreachable("all kinds are told");
 }

@@ -149,56 +149,6 @@ bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
 }
 
 //===----------------------------------------------------------------------===//
-// Loops in loops
-//===----------------------------------------------------------------------===//
-
-/// True if a loop in `loop` goes on for an unknown or large number of
-/// iterations.
-bool ProtocolWalk::holdsEndless(scf::ForOp loop) {
-  return loop.getBody()
-      ->walk([&](scf::ForOp inner) {
-        if (!targets.isNeeded(inner) || !targets.hasSync(inner))
-          return WalkResult::advance();
-        std::optional<int64_t> count = getBounds(inner).count;
-        return count && *count <= numTurns ? WalkResult::advance()
-                                           : WalkResult::interrupt();
-      })
-      .wasInterrupted();
-}
-
-/// True if the loops around `loop` do nothing but hand on its results, and
-/// nothing else in them is needed.
-bool ProtocolWalk::isHandedOn(scf::ForOp loop) const {
-  while (true) {
-    Operation *parent = loop->getParentOp();
-    Operation *inner = loop;
-    bool isDirect = true;
-    for (; parent != scope && !isa<scf::ForOp>(parent);
-         inner = parent, parent = parent->getParentOp())
-      isDirect &= isa<scf::IfOp>(parent) && parent->getNumResults() == 0;
-    if (parent == scope)
-      return true;
-    if (!isDirect)
-      return false;
-    auto outer = cast<scf::ForOp>(parent);
-    for (Operation &op : *outer.getBody())
-      if (&op != inner && targets.isNeeded(&op))
-        return false;
-    for (auto [number, initial] : llvm::enumerate(loop.getInitArgs())) {
-      auto argument = dyn_cast<BlockArgument>(initial);
-      if (!argument || argument.getOwner() != outer.getBody())
-        continue; // begins anew: `visitTurns` does not count on it
-      unsigned position = argument.getArgNumber() - 1;
-      if (argument.getArgNumber() == 0 ||
-          outer.getBody()->getTerminator()->getOperand(position) !=
-              loop.getResult(number))
-        return false;
-    }
-    loop = outer;
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // What threads know
 //===----------------------------------------------------------------------===//
 

@@ -163,4 +163,34 @@ ProtocolTargets::ProtocolTargets(Operation *scope,
   });
 }
 
+bool ProtocolTargets::isHandedOn(scf::ForOp loop, Operation *scope) const {
+  while (true) {
+    Operation *parent = loop->getParentOp();
+    Operation *inner = loop;
+    bool isDirect = true;
+    for (; parent != scope && !isa<scf::ForOp>(parent);
+         inner = parent, parent = parent->getParentOp())
+      isDirect &= isa<scf::IfOp>(parent) && parent->getNumResults() == 0;
+    if (parent == scope)
+      return true;
+    if (!isDirect)
+      return false;
+    auto outer = cast<scf::ForOp>(parent);
+    for (Operation &op : *outer.getBody())
+      if (&op != inner && isNeeded(&op))
+        return false;
+    for (auto [number, initial] : llvm::enumerate(loop.getInitArgs())) {
+      auto argument = dyn_cast<BlockArgument>(initial);
+      if (!argument || argument.getOwner() != outer.getBody())
+        continue; // begins anew: `visitTurns` does not count on it
+      unsigned position = argument.getArgNumber() - 1;
+      if (argument.getArgNumber() == 0 ||
+          outer.getBody()->getTerminator()->getOperand(position) !=
+              loop.getResult(number))
+        return false;
+    }
+    loop = outer;
+  }
+}
+
 } // namespace mlir::workgroup

@@ -15,6 +15,7 @@
 #define WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLTARGETS_H
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Analysis/ThreadAccesses.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -33,6 +34,9 @@ public:
   bool hasSync(Operation *op) const { return syncs.contains(op); }
   /// True if something is done about mbarriers in `op`, or to what is followed.
   bool isNeeded(Operation *op) const { return needed.contains(op); }
+  /// True if the loops around `loop`, up to `scope`, do nothing but hand on its
+  /// results, and nothing else in them is needed.
+  bool isHandedOn(scf::ForOp loop, Operation *scope) const;
   /// True if what goes on by itself is started in `op`.
   bool hasAsync(Operation *op) const { return asyncs.contains(op); }
   /// The accesses of `op` that are followed, by number.

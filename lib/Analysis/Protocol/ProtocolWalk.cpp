@@ -167,6 +167,20 @@ bool ProtocolWalk::visitIf(scf::IfOp branch) {
          walkRegion(branch.getElseRegion());
 }
 
+/// True if a loop in `loop` goes on for an unknown or large number of
+/// iterations.
+bool ProtocolWalk::holdsEndless(scf::ForOp loop) {
+  return loop.getBody()
+      ->walk([&](scf::ForOp inner) {
+        if (!targets.isNeeded(inner) || !targets.hasSync(inner))
+          return WalkResult::advance();
+        std::optional<int64_t> count = getBounds(inner).count;
+        return count && *count <= numTurns ? WalkResult::advance()
+                                           : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// A loop in which nothing is waited for: it makes no difference in which
 /// iteration something is accessed.
 bool ProtocolWalk::visitRepeated(scf::ForOp loop) {
@@ -213,7 +227,7 @@ bool ProtocolWalk::visitFor(scf::ForOp loop) {
     return visitTurns(loop, 1, bounds) &&
            (isStopped || stream.events.size() == numBefore || fail(loop));
   }
-  if (stream.endless || numEndless || !isHandedOn(loop))
+  if (stream.endless || numEndless || !targets.isHandedOn(loop, scope))
     return fail(loop);
   isCountable &= around.empty();
   // In another loop it begins anew, which is to be as if it went on.

@@ -67,8 +67,6 @@ private:
   bool holdsEndless(scf::ForOp loop);
   bool visitTurns(scf::ForOp loop, std::optional<int64_t> count,
                   const Bounds &bounds);
-  bool isHandedOn(scf::ForOp loop) const;
-  bool isOnlyNeeded(scf::ForOp loop) const;
   void leaveOut(Operation *op);
   void leaveBehind(Operation &op);
 
