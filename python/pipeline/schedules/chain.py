@@ -74,7 +74,9 @@ class Chained:
         tile_bytes = self.slots * stream * (sums + _columns(second)) * 2
         is_known = kernel.root.extents[chain.row] is not None
         wide = self.wide_rows if is_known else self.wide_rows[-1:]
-        for rows in wide if _columns(second) <= self.wide_columns else ():
+        # Pairs of matrices of 8 columns are loaded for both.
+        is_even = _columns(second) <= self.wide_columns and _columns(second) % 16 == 0
+        for rows in wide if is_even else ():
             block = self._block(kernel, rows)
             fits = rows * sums * 2 + tile_bytes <= target.shared_bytes
             extent = kernel.root.extent(chain.row)
