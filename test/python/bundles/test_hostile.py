@@ -189,7 +189,7 @@ def test_links_in_a_folder(files: dict[str, bytes], tmp_path: Path) -> None:
         ("chips", ["sm_80", "sm_80"], "manifest.json: chips: has a chip twice"),
         ("chips", ["sm_80", "sm_90"], "manifest.json: files: has 0 files of role plan for sm_90"),
         ("chips", ["sm_90"], 'is of chip "sm_80", but its role is'),
-        ("files plan role", "code", '.role: is "code", but must be one of certificate, cubin, data'),
+        ("files plan role", "code", '.role: is "code", but must be one of certificate, cubin'),
         ("files plan role", "ptx", "has 0 files of role plan for sm_80"),
         ("files plan role", "report", 'is of chip "sm_80", but its role is report'),
         ("files plan chip", ..., "is of no chip, but its role is plan"),
