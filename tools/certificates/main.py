@@ -15,15 +15,22 @@ from certificates.ir import NotUnderstood
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a certificate; 0 if it holds, 1 if it does not, 3 if it could not be checked."""
+    """Check a certificate.
+
+    Returns 0 if it holds, 1 if it does not, 2 if a file cannot be read, and 3 if it could not be
+    checked.
+    """
     parser = argparse.ArgumentParser(prog="check-certificate", description=__doc__)
     parser.add_argument("certificate", type=Path, help="what `--emit certificate` wrote")
     parser.add_argument("llvm", type=Path, help="what `--emit llvm` wrote")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
+    texts = [_read(path) for path in (options.certificate, options.llvm)]
+    if None in texts:
+        return 2
+    certificate, llvm = map(str, texts)
     try:
-        document = json.loads(options.certificate.read_text(encoding="utf-8"))
-        checked = check(document, options.llvm.read_text(encoding="utf-8"))
+        checked = check(json.loads(certificate), llvm)
     except Refuted as refuted:
         print(f"REFUTED: {refuted}")
         return 1
@@ -44,6 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"  line {line}: no thread comes there")
     print(f"HOLDS ({time.perf_counter() - start:.1f} s)")
     return 0
+
+
+def _read(path: Path) -> str | None:
+    """Return the text of a file; None, and say why, if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        print(f"{path}: error: cannot be read: {error.strerror}", file=sys.stderr)
+    except UnicodeDecodeError as error:
+        print(f"{path}: error: it is no text: byte {error.start} is no UTF-8", file=sys.stderr)
+    return None
 
 
 if __name__ == "__main__":

@@ -311,8 +311,9 @@ static linalg::GenericOp createContraction(Convolution &convolution, Value tile,
   return contraction;
 }
 
-/// `contraction` without the loops of one iteration that only `filter` has, so
-/// that what is contiguous in a tile of it is its last dimension.
+/// Leaves out the loops of one iteration that only `filter` has, so that what
+/// is contiguous in a tile of it is its last dimension. `linalg::dropUnitDims`
+/// does that for memrefs of identity layout only, and this is a slice.
 static void dropUnitLoops(linalg::GenericOp contraction, OpOperand &filter,
                           RewriterBase &rewriter) {
   SmallVector<AffineMap> maps = contraction.getIndexingMapsArray();

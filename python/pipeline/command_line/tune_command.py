@@ -66,13 +66,23 @@ def _describe(kernel: TunedKernel, *, shows_all: bool) -> list[str]:
     if shows_all:
         lines += [f"  {_describe_trial(one)}" for one in tried]
     if kernel.best is None:
-        return [*lines, "  no candidate could be measured and verified: the default stays"]
+        return [
+            *lines,
+            "  no candidate could be measured and verified: the default stays",
+            *_why(tried),
+        ]
     score = kernel.best.score
     best = next(one for one in kernel.trials if one.tile == kernel.best.tile)
     is_default = best is kernel.trials[0]
     what = "the default is the best" if is_default else f"best: {_name_tile(best)}"
     costs = f"{score.cost} {score.unit}, {score.default_cost} by default"
     return [*lines, f"  {what}: {costs}; {best.check}: {best.check_message}"]
+
+
+def _why(trials: list[TileTrial]) -> list[str]:
+    """Return what was said of candidates, each reason once."""
+    reasons = (one.check_message or one.message for one in trials)
+    return [f"  {reason}" for reason in dict.fromkeys(reasons) if reason]
 
 
 def _count(trials: list[TileTrial]) -> list[str]:

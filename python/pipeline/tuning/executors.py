@@ -31,6 +31,8 @@ def open_executor(given: str | Executor, workers: int = 0) -> Iterator[Executor]
     Raises UsageError for what is none of them, and ToolError if a library is missing or nobody
     answers.
     """
+    if workers < 0:
+        raise UsageError.of_option("workers", "must not be negative")
     if not isinstance(given, str):
         yield given
         return

@@ -219,6 +219,8 @@ class _Search:
     ) -> None:
         if limits.candidates < 1:
             raise UsageError.of_option("candidates", "must be at least 1")
+        if limits.budget is not None and not limits.budget >= 0:
+            raise UsageError.of_option("budget", "must not be negative")
         given: dict[str, Any] = dict(options)
         _, request = make_request(source, **given)
         chooser = Chooser(options["chip"], given["numerics"], only=True)

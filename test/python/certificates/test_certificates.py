@@ -156,6 +156,18 @@ def test_what_is_not_of_the_form_is_not_accepted() -> None:
         check(mend(copy.deepcopy(document), changed), changed)
 
 
+def test_files_that_cannot_be_read_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, binary = tmp_path / "good", tmp_path / "binary"
+    good.write_text("{}")
+    binary.write_bytes(b"BC\xc0\xde")
+    for wrong in (tmp_path / "absent", tmp_path, binary):
+        for files in ([wrong, good], [good, wrong]):
+            assert main(list(map(str, files))) == 2
+            assert f"{wrong}: error: " in capsys.readouterr().err
+
+
 def test_bundles_carry_certificates(tmp_path: Path) -> None:
     module = pipeline.compile(EXAMPLES / "softmax.mlir", certify=True)
     path = tmp_path / "softmax.bundle"

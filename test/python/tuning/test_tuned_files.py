@@ -133,3 +133,11 @@ def test_the_command_line(tmp_path: Path) -> None:
     refused = call("tune", str(program), "--executor", "threads", "-o", str(path))
     assert refused.code == 2
     assert "error: --executor is 'threads', but must be local" in refused.words
+
+
+def test_reasons_are_told_where_nothing_can_be_measured(tmp_path: Path) -> None:
+    examples = Path(__file__).parents[2] / "Examples"
+    outcome = call("tune", str(examples / "softmax.mlir"), "-o", str(tmp_path / "tiles.json"))
+    assert outcome.code == 1
+    assert outcome.text.count("there are no random values for memref<?x?xf32>") == 1
+    assert not (tmp_path / "tiles.json").exists()

@@ -184,6 +184,12 @@ def test_a_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuning.kernels[0].best is None
 
 
+@pytest.mark.parametrize("given", [{"workers": -1}, {"budget": -3.0}, {"budget": float("nan")}])
+def test_limits_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(pipeline.UsageError, match="must not be negative"):
+        pipeline.tune(MATMUL, **given)  # type: ignore[arg-type]
+
+
 def test_nothing_to_tune_is_refused() -> None:
     with pytest.raises(pipeline.UsageError, match="there is nothing to tune"):
         pipeline.tune(OWN_KERNEL, executor=Inline())

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from packing.attention import ATTENTION_MAPS, write_attention
+
 _CONTRACTION = """\
 !a = tensor<{a}>
 !b = tensor<{b}>
@@ -36,60 +38,16 @@ func.func @main(%x: !x, %w: !w) -> !y {{
 }}
 """
 
-# Heads of attention in f16 or bf16, as torch-mlir decomposes scaled_dot_product_attention.
 _ATTENTION = """\
-#q = affine_map<(b, m, n, k) -> (b, m, k)>
-#k = affine_map<(b, m, n, k) -> (b, n, k)>
-#s = affine_map<(b, m, n, k) -> (b, m, n)>
-#v = affine_map<(b, m, n, k) -> (b, k, n)>
-#id = affine_map<(b, m, n) -> (b, m, n)>
+{maps}
 !q = tensor<{heads}x{rows}x{width}x{kind}>
 !k = tensor<{heads}x{keys}x{width}x{kind}>
-!s = tensor<{heads}x{rows}x{keys}xf32>
-!p = tensor<{heads}x{rows}x{keys}x{kind}>
-!r = tensor<{heads}x{rows}x{width}xf32>
-func.func @main(%q: !q, %k: !k, %v: !k) -> !q {{
-  %zero = arith.constant 0.0 : f32
-  %scale = arith.constant 0.125 : f32
-  %least = arith.constant 0xFF800000 : f32
-  %e = tensor.empty() : !s
-  %z = linalg.fill ins(%zero : f32) outs(%e : !s) -> !s
-  %s = linalg.contract indexing_maps = [#q, #k, #s] ins(%q, %k : !q, !k) outs(%z : !s) -> !s
-  %t = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%s : !s) outs(%e : !s) {{
-  ^bb0(%a: f32, %o: f32):
-    %0 = arith.mulf %a, %scale : f32{mask}
-    linalg.yield %{score} : f32
-  }} -> !s
-  %p = linalg.softmax dimension(2) ins(%t : !s) outs(%e : !s) -> !s
-  %g = tensor.empty() : !p
-  %h = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%p : !s) outs(%g : !p) {{
-  ^bb0(%a: f32, %o: {kind}):
-    %0 = arith.truncf %a : f32 to {kind}
-    linalg.yield %0 : {kind}
-  }} -> !p
-  %f = tensor.empty() : !r
-  %y = linalg.fill ins(%zero : f32) outs(%f : !r) -> !r
-  %u = linalg.contract indexing_maps = [#q, #v, #s] ins(%h, %v : !p, !k) outs(%y : !r) -> !r
-  %d = tensor.empty() : !q
-  %r = linalg.generic {{
-      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins(%u : !r) outs(%d : !q) {{
-  ^bb0(%a: f32, %o: {kind}):
-    %0 = arith.truncf %a : f32 to {kind}
-    linalg.yield %0 : {kind}
-  }} -> !q
+func.func @main(%x0: !q, %x1: !k, %x2: !k) -> !q {{
+  %e = tensor.empty() : !q
+{body}
   return %r : !q
 }}
 """
-_CAUSAL = """
-    %m = linalg.index 1 : index
-    %n = linalg.index 2 : index
-    %later = arith.cmpi sgt, %n, %m : index
-    %1 = arith.select %later, %least, %0 : f32"""
 
 
 def sum_type(kind: str) -> str:
@@ -153,7 +111,7 @@ def convolve(
 
 def attend(heads: int, rows: int, keys: int, width: int, kind: str, *, is_causal: bool) -> str:
     """Return attention of all heads of a batch."""
-    mask, score = (_CAUSAL, "1") if is_causal else ("", "0")
+    body = write_attention(heads, rows, keys, width, kind, is_causal=is_causal)
     return _ATTENTION.format(
-        heads=heads, rows=rows, keys=keys, width=width, kind=kind, mask=mask, score=score
+        maps=ATTENTION_MAPS, heads=heads, rows=rows, keys=keys, width=width, kind=kind, body=body
     )

@@ -1,4 +1,4 @@
-"""Attention of f16 as operations of linalg, for a reference program."""
+"""Attention of 16 bits as operations of linalg."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ ATTENTION_MAPS = """\
 _BODY = """\
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant {scale} : f32
+  %least = arith.constant 0xFF800000 : f32
   %e0 = tensor.empty() : {s}
   %z0 = linalg.fill ins(%zero : f32) outs(%e0 : {s}) -> {s}
   %s = linalg.contract indexing_maps = [#q, #k, #s]
@@ -21,17 +22,17 @@ _BODY = """\
       indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
       ins(%s : {s}) outs(%e0 : {s}) {{
   ^bb0(%a: f32, %o: f32):
-    %0 = arith.mulf %a, %scale : f32
-    linalg.yield %0 : f32
+    %0 = arith.mulf %a, %scale : f32{mask}
+    linalg.yield %{score} : f32
   }} -> {s}
   %p = linalg.softmax dimension(2) ins(%t : {s}) outs(%e0 : {s}) -> {s}
   %e1 = tensor.empty() : {p}
   %h = linalg.generic {{
       indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
       ins(%p : {s}) outs(%e1 : {p}) {{
-  ^bb0(%a: f32, %o: f16):
-    %0 = arith.truncf %a : f32 to f16
-    linalg.yield %0 : f16
+  ^bb0(%a: f32, %o: {kind}):
+    %0 = arith.truncf %a : f32 to {kind}
+    linalg.yield %0 : {kind}
   }} -> {p}
   %e2 = tensor.empty() : {w}
   %z2 = linalg.fill ins(%zero : f32) outs(%e2 : {w}) -> {w}
@@ -40,19 +41,31 @@ _BODY = """\
   %r = linalg.generic {{
       indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}}
       ins(%u : {w}) outs(%e : {q}) {{
-  ^bb0(%a: f32, %o: f16):
-    %0 = arith.truncf %a : f32 to f16
-    linalg.yield %0 : f16
+  ^bb0(%a: f32, %o: {kind}):
+    %0 = arith.truncf %a : f32 to {kind}
+    linalg.yield %0 : {kind}
   }} -> {q}"""
 
 
-def write_attention(heads: int, rows: int, keys: int, width: int) -> str:
+_CAUSAL = """
+    %m = linalg.index 1 : index
+    %n = linalg.index 2 : index
+    %later = arith.cmpi sgt, %n, %m : index
+    %1 = arith.select %later, %least, %0 : f32"""
+
+
+def write_attention(
+    heads: int, rows: int, keys: int, width: int, kind: str = "f16", *, is_causal: bool = False
+) -> str:
     """Return what makes `%r` of queries `%x0`, keys `%x1` and values `%x2`, in `%e`."""
     return _BODY.format(
         scale=repr(width**-0.5),
-        q=f"tensor<{heads}x{rows}x{width}xf16>",
-        k=f"tensor<{heads}x{keys}x{width}xf16>",
+        kind=kind,
+        mask=_CAUSAL if is_causal else "",
+        score="1" if is_causal else "0",
+        q=f"tensor<{heads}x{rows}x{width}x{kind}>",
+        k=f"tensor<{heads}x{keys}x{width}x{kind}>",
         s=f"tensor<{heads}x{rows}x{keys}xf32>",
-        p=f"tensor<{heads}x{rows}x{keys}xf16>",
+        p=f"tensor<{heads}x{rows}x{keys}x{kind}>",
         w=f"tensor<{heads}x{rows}x{width}xf32>",
     )
