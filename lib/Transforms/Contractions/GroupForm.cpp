@@ -20,6 +20,13 @@ constexpr int64_t kGroupThreads = kGroupWarps * kWarpSize;
 // Factors
 //===----------------------------------------------------------------------===//
 
+/// The dimensions of `tile` that have more than one element.
+static SmallVector<unsigned> getLongDims(MemRefType tile) {
+  auto dims = llvm::seq<unsigned>(0, tile.getRank());
+  return llvm::filter_to_vector(
+      dims, [&](unsigned dim) { return tile.getDimSize(dim) != 1; });
+}
+
 /// Finds the ring that gives the tile of `matrix`, and the layout for it.
 /// Returns why there is none, or empty.
 static std::string describeFactor(Contraction &contraction,
@@ -35,17 +42,19 @@ static std::string describeFactor(Contraction &contraction,
     return "a factor is no tile of a ring";
   if (!operand->get().hasOneUse())
     return "a tile is read by more than the contraction";
-  if (type.getRank() != 2 || !type.getLayout().isIdentity())
+  SmallVector<unsigned> dims = getLongDims(type);
+  if (dims.size() != 2 || !type.getLayout().isIdentity())
     return "a tile has not two dimensions";
   factor.tile = cast<OpResult>(operand->get());
   AffineMap map = contraction.getMap(operand);
   bool isAlongSum =
-      contraction.sums.find(Contraction::getLoop(map, 1)).has_value();
+      contraction.sums.find(Contraction::getLoop(map, dims[1])).has_value();
   factor.isTransposed = isLhs != isAlongSum;
   int64_t bytes = getElementBytes(operand->get());
-  factor.layout = TileLayoutAttr::getSwizzled(
-      type.getContext(), type.getDimSize(0), type.getDimSize(1), bytes);
-  if (!factor.layout || type.getDimSize(0) % kCellSize != 0)
+  factor.layout =
+      TileLayoutAttr::getSwizzled(type.getContext(), type.getDimSize(dims[0]),
+                                  type.getDimSize(dims[1]), bytes);
+  if (!factor.layout || factor.layout.getRows() % kCellSize != 0)
     return "a tile does not consist of rows of 32, 64 or 128 bytes";
   constexpr int64_t kWidestBytes = 128;
   bool isWide =

@@ -115,10 +115,12 @@ bool Matcher::matchElements() {
 /// A box arrives whole and dense.
 bool Matcher::matchTarget() {
   if (copy.layout) {
-    copy.shape = {copy.layout.getRows(), copy.layout.getColumns()};
+    copy.shape = llvm::to_vector(cast<MemRefType>(source.getType()).getShape());
     copy.bytes = copy.layout.getNumElements() * elementBytes;
-    auto type = cast<MemRefType>(source.getType());
-    return type.getShape() == ArrayRef(copy.shape) ||
+    SmallVector<int64_t> extents = llvm::filter_to_vector(
+        copy.shape, [](int64_t extent) { return extent != 1; });
+    return extents == SmallVector<int64_t>{copy.layout.getRows(),
+                                           copy.layout.getColumns()} ||
            refuse("it fills a tile that may be ragged");
   }
   copy.shape = getConstantExtents(source, target);
@@ -254,6 +256,8 @@ bool Matcher::chooseSwizzledBox() {
   if (rowBytes == 0)
     return refuse("the layout of the tile is no swizzle of TMA");
   // Rows and columns are those dimensions of the tile that have more than one.
+  if (copy.extents.back() != copy.layout.getColumns())
+    return refuse("the source is not contiguous along the columns of the tile");
   copy.box = copy.extents;
   copy.box.back() = copy.layout.getWidth();
   for (int64_t &extent : MutableArrayRef(copy.box).drop_back())

@@ -9,6 +9,7 @@
 #include "TensorRings.h"
 #include "RingLowering.h"
 #include "Transforms/Copies/MemoryAccesses.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
@@ -33,14 +34,35 @@ std::string TensorRings::getObstacle(RingOp op,
   return lowering.findTensorObstacle(maps);
 }
 
+/// `copy`'s source without the dimensions along which its tile has one element.
+static Value dropUnitDims(RewriterBase &rewriter, CopyOp copy) {
+  Value source = copy.getSource();
+  SmallVector<int64_t> shape;
+  for (auto [extent, ofTile] :
+       llvm::zip_equal(cast<MemRefType>(source.getType()).getShape(),
+                       cast<MemRefType>(copy.getTile().getType()).getShape()))
+    if (ofTile != 1)
+      shape.push_back(extent);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(copy);
+  return *memref::SubViewOp::rankReduceIfNeeded(rewriter, copy.getLoc(), source,
+                                                shape);
+}
+
 void setLayouts(RewriterBase &rewriter, RingOp op,
                 ArrayRef<TileLayoutAttr> layouts) {
   Ring ring = matchRing(op);
-  for (Operation *copy : ring.copies) {
-    auto tile = cast<OpResult>(getFillOperands(copy)->target);
-    if (TileLayoutAttr layout = layouts[tile.getResultNumber()])
-      rewriter.modifyOpInPlace(
-          copy, [&] { cast<CopyOp>(copy).setLayoutAttr(layout); });
+  for (Operation *fill : ring.copies) {
+    auto tile = cast<OpResult>(getFillOperands(fill)->target);
+    TileLayoutAttr layout = layouts[tile.getResultNumber()];
+    if (!layout)
+      continue;
+    auto copy = cast<CopyOp>(fill);
+    Value source = dropUnitDims(rewriter, copy);
+    rewriter.modifyOpInPlace(copy, [&] {
+      copy.getSourceMutable().assign(source);
+      copy.setLayoutAttr(layout);
+    });
   }
   SmallVector<MemRefType> tiles(ring.getType().getTiles());
   for (auto [i, layout] : llvm::enumerate(layouts)) {

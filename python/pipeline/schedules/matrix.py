@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .candidate import Candidate
-from .kernel import Op
+from .kernel import Op, Operand
 from .target import Target
 
 _RATES = {75: 512, 80: 1024, 86: 512, 89: 512, 90: 1270, 100: 1024, 120: 512}
@@ -19,6 +19,9 @@ _DOUBLE_RATES = {80: 64, 90: 80, 100: 64}
 
 _GROUP_SPEED = 2048 / 1270
 """How much faster than `mma.sync` warp groups of sm_90a multiply, by `wgmma`."""
+
+_MAP_DIMENSIONS = 5
+"""Those that a tensor map has at most."""
 
 _TINY = ("f8E4M3FN", "f8E5M2")
 _HALF = ("f16", "i8", "i4", *_TINY)
@@ -145,7 +148,11 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     loops = op.contraction
     assert loops is not None
     types = {operand.element_type for operand in op.inputs[:2]}
-    if target.chip != "sm_90a" or op.results[0].element_type != "f32" or loops.batch:
+    if target.chip != "sm_90a" or op.results[0].element_type != "f32":
+        return False
+    if any(operand.fastest_loop in loops.batch for operand in op.inputs[:2]):
+        return False
+    if any(_count_dimensions(operand) > _MAP_DIMENSIONS for operand in op.inputs[:2]):
         return False
     if types not in ({"f16"}, {"bf16"}):
         along = all(operand.fastest_loop in loops.k for operand in op.inputs[:2])
@@ -154,6 +161,11 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     extents = (loops.m, loops.n, loops.k)
     sizes = zip(extents, (tile.m, tile.n, 8 * tile.step_bytes // bits), strict=True)
     return all(len(of) == 1 and (op.extents[of[0]] or 1) % size == 0 for of, size in sizes)
+
+
+def _count_dimensions(operand: Operand) -> int:
+    """Return the dimensions that a tensor map has: those of more than one element."""
+    return sum(extent != 1 for extent in operand.shape)
 
 
 def _has_ragged_words(op: Op) -> bool:

@@ -1,0 +1,117 @@
+"""Products for warp groups, of any loops: programs, numbers, what is checked of each."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import pipeline
+
+Array = np.ndarray[Any, Any]
+
+TYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+}
+
+MODES: tuple[dict[str, Any], ...] = (
+    {"order": "forward", "async_mode": "on_wait"},
+    {"order": "reverse", "async_mode": "eager"},
+    {"order": "seeded", "async_mode": "seeded"},
+)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A sum of products, a letter for each loop: those of ``sizes`` have so many iterations.
+
+    What is in neither the first operand nor the second is summed up in no loop: letters of the
+    result that only one of them has are its rows or columns, or batches that the other shares.
+    """
+
+    sizes: str
+    lhs: str = "mk"
+    rhs: str = "kn"
+    result: str = "mn"
+    kind: str = "f16"
+    sums: str = "f32"
+
+    @property
+    def extents(self) -> dict[str, int]:
+        pairs = (pair.split("=") for pair in self.sizes.split())
+        return {letter: int(size) for letter, size in pairs}
+
+    def shape(self, letters: str) -> tuple[int, ...]:
+        return tuple(self.extents[letter] for letter in letters)
+
+    def type_of(self, letters: str, kind: str) -> str:
+        return f"tensor<{'x'.join(map(str, self.shape(letters)))}x{kind}>"
+
+    @property
+    def text(self) -> str:
+        loops = "".join(sorted(set(self.result), key=self.result.index))
+        loops += "".join(sorted(set(self.lhs) & set(self.rhs) - set(self.result)))
+        maps = ", ".join(
+            f"affine_map<({', '.join(loops)}) -> ({', '.join(letters)})>"
+            for letters in (self.lhs, self.rhs, self.result)
+        )
+        kinds = ", ".join(
+            '"parallel"' if letter in self.result else '"reduction"' for letter in loops
+        )
+        a, b = self.type_of(self.lhs, self.kind), self.type_of(self.rhs, self.kind)
+        c, sums = self.type_of(self.result, self.sums), self.sums
+        return f"""
+func.func @main(%a: {a}, %b: {b}) -> {c} {{
+  %zero = arith.constant 0.0 : {sums}
+  %e = tensor.empty() : {c}
+  %f = linalg.fill ins(%zero : {sums}) outs(%e : {c}) -> {c}
+  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+      ins(%a, %b : {a}, {b}) outs(%f : {c}) {{
+    ^bb0(%x: {self.kind}, %y: {self.kind}, %z: {sums}):
+      %p = arith.extf %x : {self.kind} to {sums}
+      %q = arith.extf %y : {self.kind} to {sums}
+      %w = arith.mulf %p, %q : {sums}
+      %s = arith.addf %z, %w : {sums}
+      linalg.yield %s : {sums}
+  }} -> {c}
+  return %r : {c}
+}}"""
+
+    def make_inputs(self) -> list[Array]:
+        """Return numbers whose products add up without rounding."""
+        random = np.random.default_rng(sum(map(ord, self.sizes)))
+        return [
+            random.integers(-4, 5, self.shape(letters)).astype(TYPES[self.kind])
+            for letters in (self.lhs, self.rhs)
+        ]
+
+    def expect(self, inputs: list[Array]) -> Array:
+        a, b = (array.astype(np.float32) for array in inputs)
+        assert set(self.lhs + self.rhs + self.result) <= set(string.ascii_letters)
+        result: Array = np.einsum(f"{self.lhs},{self.rhs}->{self.result}", a, b, optimize=True)
+        return result
+
+
+def remarks_of(module: pipeline.Module) -> list[str]:
+    """Return why warp groups, or TMA, were not used."""
+    texts = map(str, module.remarks)
+    return [text for text in texts if "WarpGroupsNotUsed" in text or "NotTMA" in text]
+
+
+def check_proof(module: pipeline.Module) -> None:
+    """The kernels are proved as they are when their rings are lowered."""
+    report = pipeline.check(module.texts["gpu"])
+    assert {kernel.verdict for kernel in report.kernels} == {"SAFE"}, report.rendered
+
+
+def check_numbers(module: pipeline.Module, product: Product) -> None:
+    """Right in all orders of threads and copies, and free of races."""
+    inputs = product.make_inputs()
+    for mode in MODES:
+        result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
+        np.testing.assert_array_equal(np.asarray(result), product.expect(inputs))

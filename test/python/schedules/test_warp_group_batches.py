@@ -1,0 +1,115 @@
+"""Batches of products by warp groups: tensor maps with the dimensions of batches."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import pipeline
+from pipeline.system.assembler import assemble
+from schedules.group_products import Product, check_numbers, check_proof, remarks_of
+
+CASES = {
+    "one": Product("b=3 m=128 n=64 k=256", "bmk", "bkn", "bmn"),
+    "nt": Product("b=2 m=64 n=128 k=192", "bmk", "bnk", "bmn"),
+    "tn": Product("b=2 m=64 n=64 k=128", "bkm", "bkn", "bmn", kind="bf16"),
+    "two": Product("b=2 c=3 m=64 n=64 k=128", "bcmk", "bckn", "bcmn"),
+    "three": Product("b=2 c=2 d=2 m=64 n=64 k=64", "bcdmk", "bcdnk", "bcdmn"),
+    "shared-rhs": Product("b=3 m=128 n=64 k=128", "bmk", "kn", "bmn"),
+    "shared-lhs": Product("b=3 m=64 n=128 k=128", "mk", "bnk", "bmn"),
+    "each-shares-one": Product("b=2 c=3 m=64 n=64 k=128", "bmk", "cnk", "bcmn"),
+    "heads": Product("b=2 h=3 m=64 n=64 k=64", "bmhk", "bnhk", "bhmn"),
+    "heads-behind": Product("b=2 h=3 m=64 n=64 k=128", "bhmk", "bkhn", "bmhn"),
+    "bytes": Product("b=3 m=64 n=64 k=256", "bmk", "bnk", "bmn", kind="f8E4M3FN"),
+    "one-batch": Product("b=1 m=64 n=64 k=128", "bmk", "bkn", "bmn"),
+}
+
+
+def compile_product(product: Product) -> pipeline.Module:
+    return pipeline.compile(product.text, chip="sm_90a", keep_texts=True)
+
+
+@pytest.mark.parametrize("product", CASES.values(), ids=CASES.keys())
+def test_numbers(product: Product) -> None:
+    module = compile_product(product)
+    assert "wgmma.mma_async" in module.ptx, remarks_of(module)
+    assert "mma.sync" not in module.ptx
+    assert ".local" not in module.ptx
+    check_proof(module)
+    check_numbers(module, product)
+
+
+def test_named_operation() -> None:
+    text = """
+func.func @main(%a: tensor<4x128x256xf16>, %b: tensor<4x256x64xf16>) -> tensor<4x128x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x128x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x128x64xf32>) -> tensor<4x128x64xf32>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<4x128x256xf16>, tensor<4x256x64xf16>)
+      outs(%f : tensor<4x128x64xf32>) -> tensor<4x128x64xf32>
+  return %r : tensor<4x128x64xf32>
+}"""
+    module = pipeline.compile(text, chip="sm_90a")
+    assert "wgmma.mma_async" in module.ptx
+    check_numbers(module, Product("b=4 m=128 n=64 k=256", "bmk", "bkn", "bmn"))
+
+
+def test_batches_along_columns_are_not_for_warp_groups() -> None:
+    """The batch is contiguous: rows of a tile are not, and the result is right all the same."""
+    product = Product("b=16 m=64 n=64 k=64", "mkb", "knb", "mnb")
+    module = compile_product(product)
+    assert "wgmma.mma_async" not in module.ptx
+    check_numbers(module, product)
+
+
+def test_tensor_maps_have_five_dimensions() -> None:
+    """Of more batches, tiles go by the instructions of warps."""
+    product = Product("b=2 c=2 d=2 e=2 m=64 n=64 k=64", "bcdemk", "bcdenk", "bcdemn")
+    module = compile_product(product)
+    assert "wgmma.mma_async" not in module.ptx
+    check_numbers(module, product)
+
+
+def test_large_batch_is_assembled() -> None:
+    """As few instructions for each product as without batches, and no spills."""
+    module = compile_product(Product("b=8 m=4096 n=4096 k=4096", "bmk", "bkn", "bmn"))
+    assert module.ptx.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16") == 4
+    assert re.findall(r"wgmma\.wait_group\.sync\.aligned\s+(\d)", module.ptx) == ["1", "0"]
+    _, log = assemble(module.ptx, module.chip)
+    assert re.search(r"\b0 bytes stack frame, 0 bytes spill stores", log), log
+    assert "serialized" not in log
+
+
+DEEP = Product("b=2 m=64 n=64 k=384", "bmk", "bkn", "bmn")
+"""So many steps that slots are filled again."""
+
+
+def mutate(text: str, kind: str) -> str:
+    """Return a kernel with one mistake, or none."""
+    loop = text.index("nvgpu.mbarrier.try_wait.parity", text.index("scf.for"))
+    head, rest = text[:loop], text[loop:]
+    if kind == "wait":
+        return head + rest[rest.index("\n") + 1 :]
+    if kind == "barrier":
+        return head + rest.replace("gpu.barrier\n", "\n", 1)
+    if kind == "batch":
+        # The coordinates of loads: the batch comes last.
+        text, count = re.subn(r"(tma\.async\.load %\w+\[%\w+, %\w+, )%\w+\]", r"\1%c0]", text)
+        assert count > 0
+    return text
+
+
+@pytest.mark.parametrize("kind", ["none", "wait", "barrier", "batch"])
+def test_mistakes_are_found(kind: str) -> None:
+    """By the proof, where threads would race, and by the emulator."""
+    text = mutate(compile_product(DEEP).texts["gpu"], kind)
+    (kernel,) = pipeline.check(text).kernels
+    assert (kernel.verdict == "SAFE") == (kind in ("none", "batch"))
+    module = pipeline.compile(text, chip="sm_90a", verify=False, sync="keep")
+    try:
+        check_numbers(module, DEEP)
+    except (pipeline.Error, AssertionError):
+        assert kind != "none"
+    else:
+        assert kind == "none"
