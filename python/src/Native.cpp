@@ -248,6 +248,31 @@ static void bindMemory(nb::module_ &m) {
       .def_ro("limit_bytes", &ShortageRecord::limitBytes);
 }
 
+static void bindMBarriers(nb::module_ &m) {
+  nb::class_<ThreadRangeRecord>(m, "ThreadRange")
+      .def_ro("first", &ThreadRangeRecord::first)
+      .def_ro("last", &ThreadRangeRecord::last)
+      .def_ro("step", &ThreadRangeRecord::step);
+  nb::class_<MBarrierStepRecord>(m, "MBarrierStep")
+      .def_ro("iterations", &MBarrierStepRecord::iterations)
+      .def_ro("slot", &MBarrierStepRecord::slot)
+      .def_ro("phase", &MBarrierStepRecord::phase, nb::arg().none())
+      .def_ro("parity", &MBarrierStepRecord::parity)
+      .def_ro("bytes", &MBarrierStepRecord::bytes);
+  nb::class_<MBarrierUseRecord>(m, "MBarrierUse")
+      .def_ro("operation", &MBarrierUseRecord::operation)
+      .def_ro("threads", &MBarrierUseRecord::threads)
+      .def_ro("steps", &MBarrierUseRecord::steps);
+  nb::class_<MBarriersRecord>(m, "MBarriers")
+      .def_ro("kernel", &MBarriersRecord::kernel, nb::arg().none())
+      .def_ro("at", &MBarriersRecord::at)
+      .def_ro("slots", &MBarriersRecord::slots)
+      .def_ro("arrivals", &MBarriersRecord::arrivals, nb::arg().none())
+      .def_ro("purpose", &MBarriersRecord::purpose)
+      .def_ro("uses", &MBarriersRecord::uses)
+      .def_ro("missing", &MBarriersRecord::missing);
+}
+
 static void bindExplanation(nb::module_ &m) {
   nb::class_<TextLinesRecord>(m, "TextLines")
       .def_ro("places", &TextLinesRecord::places)
@@ -261,8 +286,9 @@ static void bindExplanation(nb::module_ &m) {
       .def_ro("at", &SyncOperationRecord::at)
       .def_ro("loops", &SyncOperationRecord::loops)
       .def_ro("is_conditional", &SyncOperationRecord::isConditional)
-      .def_ro("num_pending", &SyncOperationRecord::numPending,
-              nb::arg().none());
+      .def_ro("num_pending", &SyncOperationRecord::numPending, nb::arg().none())
+      .def_ro("mbarriers", &SyncOperationRecord::mbarriers, nb::arg().none());
+  bindMBarriers(m);
   nb::class_<BarrierNeedRecord>(m, "BarrierNeed")
       .def_ro("kernel", &BarrierNeedRecord::kernel, nb::arg().none())
       .def_ro("at", &BarrierNeedRecord::at)
@@ -271,6 +297,7 @@ static void bindExplanation(nb::module_ &m) {
       .def_ro("findings", &BarrierNeedRecord::findings);
   nb::class_<ExplanationRecord>(m, "KernelExplanation")
       .def_ro("operations", &ExplanationRecord::operations)
+      .def_ro("mbarriers", &ExplanationRecord::mbarriers)
       .def_ro("verdicts", &ExplanationRecord::verdicts)
       .def_ro("needs", &ExplanationRecord::needs);
 }

@@ -57,6 +57,54 @@ struct SyncOperationRecord {
   bool isConditional = false;
   /// Of a wait for groups, how many may still be under way behind it.
   std::optional<int64_t> numPending;
+  /// Of what is done about mbarriers, the number of their record.
+  std::optional<int64_t> mbarriers;
+};
+
+/// Threads by linear ids: `first`, `first + step`, ..., `last`.
+struct ThreadRangeRecord {
+  int64_t first = 0, last = 0, step = 1;
+};
+
+/// One execution of an operation on an mbarrier.
+struct MBarrierStepRecord {
+  /// Of the loops around it, outermost first.
+  std::vector<int64_t> iterations;
+  /// The index of the mbarrier in its group.
+  int64_t slot = 0;
+  /// The phase that is waited for, arrived in or copied in, counted from 0; -1
+  /// for a wait that passes because no phase has ended. Nothing if the order of
+  /// threads decides.
+  std::optional<int64_t> phase;
+  /// Of a wait.
+  bool parity = false;
+  /// That an arrival announces, or a copy brings.
+  int64_t bytes = 0;
+};
+
+/// What the same threads do by an operation on mbarriers: its first executions.
+struct MBarrierUseRecord {
+  /// The number of its `SyncOperationRecord`.
+  int64_t operation = 0;
+  std::vector<ThreadRangeRecord> threads;
+  std::vector<MBarrierStepRecord> steps;
+};
+
+/// The mbarriers that one operation of a kernel makes.
+struct MBarriersRecord {
+  /// As of `SyncOperationRecord`.
+  std::optional<int64_t> kernel;
+  SyncPlaceRecord at;
+  /// How many there are, one for each slot of a ring.
+  int64_t slots = 0;
+  /// How many arrivals end a phase; nothing if that differs, or is not known.
+  std::optional<int64_t> arrivals;
+  /// `full` if copies by TMA tell them of their bytes; `empty` if threads that
+  /// arrive at full ones wait for them; `other`.
+  std::string purpose;
+  std::vector<MBarrierUseRecord> uses;
+  /// Why the uses are not known; empty if they are.
+  std::string missing;
 };
 
 /// What would be wrong without a barrier.
@@ -75,6 +123,7 @@ struct BarrierNeedRecord {
 
 struct ExplanationRecord {
   std::vector<SyncOperationRecord> operations;
+  std::vector<MBarriersRecord> mbarriers;
   /// The verdicts on the kernels as they are compiled.
   std::vector<SyncRecord> verdicts;
   std::vector<BarrierNeedRecord> needs;

@@ -8,15 +8,13 @@
 
 #include "ProtocolOrders.h"
 #include "ProtocolPeriods.h"
+#include "ProtocolStreams.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "workgroup/Support/Kernel.h"
-#include "llvm/ADT/Sequence.h"
 #include <map>
 
 namespace mlir::workgroup {
 
-/// Threads that go more different ways are not followed.
-static constexpr size_t kMaxStreams = 24;
 /// More accesses between events are not compared.
 static constexpr size_t kMaxTouches = 2048;
 
@@ -47,36 +45,18 @@ ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// Finds what threads do, those that do the same together; false if that is not
-/// known of all of them.
+/// Finds what threads do; false if that is not known of all of them.
 bool ProtocolOrders::makeStreams(Operation *scope, const KernelLoops &loops,
                                  int64_t elected) {
   streams.clear();
-  int64_t numThreads = *getBlockShape(scope).getNumThreads();
-  std::vector<SmallVector<int64_t, 0>> classes;
-  llvm::append_range(classes.emplace_back(), llvm::seq(numThreads));
-  for (size_t next = 0; next < classes.size(); ++next) {
-    if (classes.size() > kMaxStreams)
-      return false;
-    SmallVector<int64_t, 0> threads = classes[next];
-    int64_t numTurns = 6 * targets.getPeriod() + 4;
-    ProtocolWalk walk(scope, targets, threads, numTurns, elected);
-    if (walk.walk()) {
-      if (!findPeriod(walk, loops, scope, targets.getPeriod()))
-        return false;
-      for (Operation *op : walk.getStream().behind)
-        behind.insert_range(targets.getAccesses(op));
-      streams.push_back(std::move(walk.getStream()));
-      continue;
-    }
-    if (walk.getSplit().empty())
-      return false;
-    std::map<int64_t, SmallVector<int64_t, 0>> parts;
-    for (auto [thread, value] : llvm::zip_equal(threads, walk.getSplit()))
-      parts[value].push_back(thread);
-    for (auto &[value, part] : parts)
-      classes.push_back(std::move(part));
-  }
+  auto made =
+      makeProtocolStreams(scope, targets, loops, elected, /*areRepeated=*/true);
+  if (!made)
+    return false;
+  streams = std::move(*made);
+  for (const ProtocolStream &stream : streams)
+    for (Operation *op : stream.behind)
+      behind.insert_range(targets.getAccesses(op));
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "Explain.h"
 #include "Analysis/Program/OpEffects.h"
+#include "MBarriers.h"
 #include "Records.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -79,10 +80,6 @@ private:
 
 } // namespace
 
-static SyncPlaceRecord describePlace(Operation *op) {
-  return {op->getName().getStringRef().str(), getSourceLocation(op->getLoc())};
-}
-
 /// Fills in what is around `op`.
 static void describeLoops(Operation *op, SyncOperationRecord &record) {
   for (Operation *parent = op->getParentOp(); !isa<gpu::GPUModuleOp>(parent);
@@ -100,14 +97,17 @@ static void describeLoops(Operation *op, SyncOperationRecord &record) {
   std::reverse(record.loops.begin(), record.loops.end());
 }
 
+/// Collects what orders threads, with the number of the record of each.
 static std::vector<SyncOperationRecord>
-collectOperations(ModuleOp module, const KernelNumbers &numbers) {
+collectOperations(ModuleOp module, const KernelNumbers &numbers,
+                  DenseMap<Operation *, int64_t> &operations) {
   std::vector<SyncOperationRecord> records;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>())
     kernels->walk<WalkOrder::PreOrder>([&](Operation *op) {
       StringRef role = getRole(getOpKind(op));
       if (role.empty())
         return;
+      operations[op] = records.size();
       SyncOperationRecord &record = records.emplace_back();
       record.kernel = numbers.get(op);
       record.role = role.str();
@@ -147,7 +147,9 @@ ExplanationRecord explainKernels(ModuleOp module,
                                  ArrayRef<BarrierReport> inserted) {
   ExplanationRecord record;
   KernelNumbers numbers(module);
-  record.operations = collectOperations(module, numbers);
+  DenseMap<Operation *, int64_t> operations;
+  record.operations = collectOperations(module, numbers, operations);
+  record.mbarriers = describeMBarriers(module, operations, record.operations);
   SyncOptions options;
   options.assumeDistinctArguments = true; // as when they are compiled
   std::vector<SyncReport> reports;

@@ -34,6 +34,10 @@ SourceLocation getSourceLocation(Location loc) {
   return {};
 }
 
+SyncPlaceRecord describePlace(Operation *op) {
+  return {op->getName().getStringRef().str(), getSourceLocation(op->getLoc())};
+}
+
 static std::string getVerdictName(SyncVerdict verdict) {
   switch (verdict) {
   case SyncVerdict::Safe:
@@ -89,12 +93,8 @@ static StringRef getVerdictName(DistributionVerdict verdict) {
 }
 
 DistributionRecord describeDistribution(const DistributionFinding &finding) {
-  auto describe = [](Operation *op) -> SyncPlaceRecord {
-    return {op->getName().getStringRef().str(),
-            getSourceLocation(op->getLoc())};
-  };
   return {getVerdictName(finding.verdict).str(), toUTF8(finding.message),
-          describe(finding.first), describe(finding.second)};
+          describePlace(finding.first), describePlace(finding.second)};
 }
 
 static OrderedPairRecord describePair(const OrderedPair &pair) {

@@ -62,6 +62,9 @@ std::string toUTF8(StringRef text);
 /// The place of `loc` in a source text.
 SourceLocation getSourceLocation(Location loc);
 
+/// An operation by its name and place.
+SyncPlaceRecord describePlace(Operation *op);
+
 /// The findings on the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
 

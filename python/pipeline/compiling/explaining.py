@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from ..conversion import convert
 from ..errors import CompileError
 from ..records.barriers import Barrier
-from ..records.explanation import BarrierNeed, BufferLife, SyncOperation, TextLines
+from ..records.explanation import BarrierNeed, BufferLife, MBarriers, SyncOperation, TextLines
 from .checking import KernelVerdict
 from .compiler import Chooser, compile_natively, make_chooser, make_request
 from .programs import Program
@@ -37,6 +37,7 @@ class Explained(NamedTuple):
     lines: Mapping[str, TextLines]
     located_ptx: str
     operations: tuple[SyncOperation, ...]
+    mbarriers: tuple[MBarriers, ...]
     verdicts: tuple[KernelVerdict, ...]
     needs: tuple[BarrierNeed, ...]
     barriers: tuple[Barrier, ...]
@@ -69,6 +70,7 @@ def _collect(
         lines={stage.name.lower(): convert(lines) for stage, lines in result.lines},
         located_ptx=result.located_ptx,
         operations=convert(explanation.operations),
+        mbarriers=convert(explanation.mbarriers),
         verdicts=convert(explanation.verdicts),
         needs=convert(explanation.needs),
         barriers=convert(result.barriers),

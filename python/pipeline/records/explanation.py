@@ -53,7 +53,8 @@ class SyncOperation(NamedTuple):
     ``kernel``: its number among those of the program; None for what stands in a function. ``role``:
     as ``barrier`` or ``mbarrier_wait``. ``at``: in the text of stage ``gpu``. ``loops``: those
     around it, outermost first. ``is_conditional``: it stands behind a condition. ``num_pending``:
-    of a wait, how many groups of copies may still be under way behind it.
+    of a wait, how many groups of copies may still be under way behind it. ``mbarriers``: of what is
+    done about mbarriers, the number of their record.
     """
 
     kernel: int | None
@@ -62,6 +63,64 @@ class SyncOperation(NamedTuple):
     loops: tuple[Loop, ...]
     is_conditional: bool
     num_pending: int | None
+    mbarriers: int | None
+
+
+@counterpart("ThreadRange")
+class ThreadRange(NamedTuple):
+    """Threads by linear ids: ``first``, ``first + step``, ..., ``last``."""
+
+    first: int
+    last: int
+    step: int
+
+
+@counterpart("MBarrierStep")
+class MBarrierStep(NamedTuple):
+    """One execution of an operation on an mbarrier.
+
+    ``iterations``: of the loops around it, outermost first. ``slot``: the index of the mbarrier in
+    its group. ``phase``: the one that is waited for, arrived in or copied in, counted from 0; -1
+    for a wait that passes because no phase has ended; None if the order of threads decides.
+    ``parity``: of a wait. ``bytes``: that an arrival announces, or a copy brings.
+    """
+
+    iterations: tuple[int, ...]
+    slot: int
+    phase: int | None
+    parity: bool
+    bytes: int
+
+
+@counterpart("MBarrierUse")
+class MBarrierUse(NamedTuple):
+    """What the same threads do by an operation on mbarriers: its first executions.
+
+    ``operation``: the number of the SyncOperation.
+    """
+
+    operation: int
+    threads: tuple[ThreadRange, ...]
+    steps: tuple[MBarrierStep, ...]
+
+
+@counterpart("MBarriers")
+class MBarriers(NamedTuple):
+    """The mbarriers that one operation of a kernel makes.
+
+    ``kernel``, ``at``: as of a SyncOperation. ``slots``: how many there are. ``arrivals``: how
+    many end a phase; None if that differs, or is not known. ``purpose``: ``full`` if copies by TMA
+    tell them of their bytes, ``empty`` if threads that arrive at full ones wait for them, else
+    ``other``. ``missing``: why the uses are not known; empty if they are.
+    """
+
+    kernel: int | None
+    at: SyncPlace
+    slots: int
+    arrivals: int | None
+    purpose: str
+    uses: tuple[MBarrierUse, ...]
+    missing: str
 
 
 @counterpart("BarrierNeed")

@@ -24,6 +24,7 @@ from .document import (
 )
 from .lines import LineTable
 from .machine_code import MachineCode
+from .mbarriers import list_mbarriers, name_mbarriers
 from .memory_map import map_memory
 from .occupancy import occupy
 from .running import Emulation, list_accesses, list_runs
@@ -127,8 +128,11 @@ class Collector:
         from .. import _native
 
         explained, table = self._explained, self._table
+        mbarriers = name_mbarriers(
+            (nth, one) for nth, one in enumerate(explained.mbarriers) if one.kernel == number
+        )
         operations = list_operations(
-            [one for one in explained.operations if one.kernel == number], table
+            [one for one in explained.operations if one.kernel == number], mbarriers, table
         )
         remarks = self._remarks_on(number)
         rings = list_rings(remarks, table)
@@ -152,6 +156,7 @@ class Collector:
                 table,
             ),
             operations=operations,
+            mbarriers=list_mbarriers(explained.mbarriers, mbarriers, explained.operations, table),
             rings=rings,
             accesses=list_accesses(reports, table),
             runs=list_runs(checks),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 FORMAT = "pipeline-explanation"
-VERSION = 1
+VERSION = 2
 
 Dim3 = tuple[int, int, int]
 Lines = tuple[tuple[int, ...], ...]
@@ -180,13 +180,75 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation that orders threads, or copies for them; see the compiler's SyncOperation."""
+    """An operation that orders threads, or copies for them; see the compiler's SyncOperation.
+
+    ``mbarriers``: the name of the kernel's mbarriers that it is for; empty for none.
+    """
 
     role: str
     site: Site
     loops: tuple[Around, ...]
     is_conditional: bool
     pending: int | None
+    mbarriers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads by linear ids: ``first``, ``first + step``, ..., ``last``."""
+
+    first: int
+    last: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class MBarrierStep:
+    """One execution of an operation on an mbarrier; ``iterations``: of the loops around it.
+
+    ``phase``: the one that is waited for, arrived in or copied in, from 0; -1 for a wait that
+    passes because no phase has ended; None if the order of threads decides. ``parity``: of a wait.
+    ``bytes``: that an arrival announces, or a copy brings.
+    """
+
+    iterations: tuple[int, ...]
+    slot: int
+    phase: int | None
+    parity: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MBarrierUse:
+    """What the same threads do by an operation on mbarriers: its first executions.
+
+    ``role``: ``mbarrier_arrive``, ``mbarrier_wait`` or ``bulk_load``.
+    """
+
+    role: str
+    site: Site
+    threads: tuple[Threads, ...]
+    steps: tuple[MBarrierStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MBarriers:
+    """The mbarriers that one operation makes: one for each slot of a ring.
+
+    ``purpose``: ``full`` if copies by TMA end their phases, ``empty`` if the threads that start the
+    copies wait for them, else ``other``. ``arrivals``: that end a phase; None if not known.
+    ``unfollowed``: operations on them of which it is not known which threads execute them, or when;
+    ``missing`` says why if these are all.
+    """
+
+    name: str
+    site: Site
+    slots: int
+    purpose: str
+    arrivals: int | None
+    uses: tuple[MBarrierUse, ...]
+    unfollowed: tuple[Site, ...]
+    missing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +260,6 @@ class Ring:
     ahead: int
     engine: str
     iterations: int | None
-    has_phases: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +318,7 @@ class Kernel:
     memory: Memory | None
     barriers: tuple[Barrier, ...]
     operations: tuple[Operation, ...]
+    mbarriers: tuple[MBarriers, ...]
     rings: tuple[Ring, ...]
     accesses: tuple[Access, ...]
     runs: tuple[Run, ...]

@@ -5,8 +5,10 @@ Sizes are in units of the drawing, in which a page is 1000 wide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from .mbarriers import Tile, find_tiles
 
 JSON = Mapping[str, Any]
 
@@ -111,33 +113,46 @@ def _thin(ticks: list[Tick]) -> list[Tick]:
     return kept
 
 
-def draw_ring(ring: JSON) -> Drawing:
+def draw_ring(ring: JSON, mbarriers: Sequence[JSON]) -> Drawing:
     """Return the first rounds of a ring: a row for each slot, a column for each iteration.
 
     A tile is in its slot from the iteration in which its copy begins until that which reads it;
     copies of the first tiles begin before the loop.
     """
+    slots = ring["slots"]
+    tiles = find_tiles(mbarriers) or _plan_tiles(ring)
+    before = sum(tile.begin is None for tile in tiles)
+    columns = tiles[-1].read + 1 + before
+    width, height = (WIDTH - _MARGIN) / columns, 34
+    boxes = []
+    for number, tile in enumerate(tiles):
+        column = number if tile.begin is None else tile.begin + before
+        x, end = _MARGIN + column * width, _MARGIN + (tile.read + before) * width
+        begins = "before the loop" if tile.begin is None else f"in iteration {tile.begin}"
+        title = (
+            f"tile {tile.read} in slot {tile.slot}: copy begins {begins}, "
+            f"read in iteration {tile.read}"
+        )
+        y, color = tile.slot * height, tile.slot % 8
+        if end > x:
+            boxes.append(Box(x, y, end - x, height - 4, "", title, color, "copy"))
+        boxes.append(Box(end, y, width, height - 4, str(tile.read), title, color, "read"))
+    rows = tuple(Tick(slot * height + height / 2, f"slot {slot}") for slot in range(slots))
+    ticks = [Tick(_MARGIN + before * width / 2, "before the loop")] if before else []
+    ticks += [
+        Tick(_MARGIN + (iteration + before + 0.5) * width, str(iteration))
+        for iteration in range(tiles[-1].read + 1)
+    ]
+    return Drawing(WIDTH, slots * height + 30, tuple(boxes), rows, tuple(ticks))
+
+
+def _plan_tiles(ring: JSON) -> list[Tile]:
+    """Return the first tiles of a ring whose copies run a constant number of iterations ahead."""
     slots, ahead = ring["slots"], ring["ahead"]
     shown = 2 * slots + 2
     if ring["iterations"] is not None:
         shown = min(shown, ring["iterations"])
-    columns = shown + ahead
-    width, height = (WIDTH - _MARGIN) / columns, 34
-    boxes = []
-    for tile in range(shown):
-        slot, start = tile % slots, max(tile - ahead, -1)
-        x = _MARGIN + (start + ahead if start >= 0 else tile) * width
-        end = _MARGIN + (tile + ahead) * width
-        phase = f", phase {tile // slots % 2}" if ring["has_phases"] else ""
-        begins = f"iteration {start}" if start >= 0 else "before the loop"
-        title = f"tile {tile} in slot {slot}{phase}: copy begins {begins}, read in iteration {tile}"
-        if end > x:
-            boxes.append(Box(x, slot * height, end - x, height - 4, "", title, slot % 8, "copy"))
-        boxes.append(Box(end, slot * height, width, height - 4, str(tile), title, slot % 8, "read"))
-    rows = tuple(Tick(slot * height + height / 2, f"slot {slot}") for slot in range(slots))
-    ticks = [Tick(_MARGIN + ahead * width / 2, "before the loop")] if ahead else []
-    ticks += [
-        Tick(_MARGIN + (iteration + ahead + 0.5) * width, str(iteration))
-        for iteration in range(shown)
+    return [
+        Tile(tile % slots, tile - ahead if tile >= ahead else None, tile)
+        for tile in range(max(shown, 1))
     ]
-    return Drawing(WIDTH, slots * height + 30, tuple(boxes), rows, tuple(ticks))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ToolError, UsageError
 from .drawing import draw_memory, draw_ring
+from .mbarriers import name_threads, tabulate
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -45,7 +46,9 @@ def _render(template: str, **values: Any) -> str:
     from jinja2 import UndefinedError
 
     try:
-        return page.render(**values, draw_memory=draw_memory, draw_ring=draw_ring)
+        return page.render(
+            **values, draw_memory=draw_memory, draw_ring=draw_ring, tabulate=tabulate
+        )
     except (UndefinedError, LookupError, TypeError, AttributeError, ValueError) as error:
         # Of a document that somebody has read: those that are made here are whole.
         raise UsageError(f"error: an explanation is incomplete: {error}") from error
@@ -74,6 +77,7 @@ def _make_environment() -> Environment:
     environment.filters["place"] = _name_place
     environment.filters["dims"] = _name_sizes
     environment.filters["number"] = _name_number
+    environment.filters["threads"] = name_threads
     environment.filters["diff_lines"] = _split_diff
     environment.globals["read"] = _read
     return environment

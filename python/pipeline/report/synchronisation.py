@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .document import Around, Barrier, Operation, Ring, Verdict, Witness
@@ -86,8 +86,13 @@ def describe_verdict(verdict: KernelVerdict, table: LineTable) -> Verdict:
     )
 
 
-def list_operations(operations: Iterable[SyncOperation], table: LineTable) -> tuple[Operation, ...]:
-    """Return what orders threads of a kernel, or copies for them, in the order of its text."""
+def list_operations(
+    operations: Iterable[SyncOperation], names: Mapping[int, str], table: LineTable
+) -> tuple[Operation, ...]:
+    """Return what orders threads of a kernel, or copies for them, in the order of its text.
+
+    names: of its mbarriers, by their numbers.
+    """
     return tuple(
         Operation(
             role=one.role,
@@ -95,6 +100,7 @@ def list_operations(operations: Iterable[SyncOperation], table: LineTable) -> tu
             loops=tuple(Around(loop.line, loop.iterations) for loop in one.loops),
             is_conditional=one.is_conditional,
             pending=one.num_pending,
+            mbarriers="" if one.mbarriers is None else names[one.mbarriers],
         )
         for one in operations
     )
@@ -116,7 +122,6 @@ def list_rings(remarks: Iterable[Remark], table: LineTable) -> tuple[Ring, ...]:
                 ahead=int(remark.arguments["IterationsAhead"]),
                 engine=engine,
                 iterations=int(iterations) if iterations else None,
-                has_phases=engine == "TMA",
             )
         )
     return tuple(rings)
