@@ -2,7 +2,7 @@
 
 docs/passes.md: the reference of all passes, and of their remarks, by mlir-tblgen and llvm-tblgen
 from Passes.td and what it includes.
-docs/how-it-works.md: its table of folders, from layers.toml.
+docs/folders.md: the table of folders, from layers.toml.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ROOT / "tools" / "setup" / "layers.toml"
 PASSES = ROOT / "docs" / "passes.md"
-OVERVIEW = ROOT / "docs" / "how-it-works.md"
-FOLDERS = re.compile(r"(<!-- folders: .* -->\n).*?(<!-- /folders -->\n)", re.S)
+FOLDERS = ROOT / "docs" / "folders.md"
+TABLE = re.compile(r"(<!-- folders: .* -->\n).*?(<!-- /folders -->\n)", re.S)
 TITLE = """# Passes
 
 This page is made from `include/workgroup/Passes.td` by `tools/setup/documents.py`. Every pass works
@@ -65,15 +65,15 @@ def list_remarks(section: str, records: dict[str, Any]) -> str:
     return "\n".join(["", "#### Remarks", "", *lines, "", ""] if lines else ["", ""])
 
 
-def make_overview() -> str:
+def make_folders() -> str:
     """Return the page with the table of folders between its marks."""
     rows = tomllib.loads(LAYERS.read_text(encoding="utf-8"))
     rows.pop("exceptions", None)
     lines = ["| folder | what is in it | which it may use |", "|---|---|---|"]
     for name, row in rows.items():
         lines.append(f"| `{name}` | {row['rule']} | {name_folders(name, row['uses'])} |")
-    text = OVERVIEW.read_text(encoding="utf-8")
-    return FOLDERS.sub(lambda marks: marks[1] + "\n".join(lines) + "\n" + marks[2], text)
+    text = FOLDERS.read_text(encoding="utf-8")
+    return TABLE.sub(lambda marks: marks[1] + "\n".join(lines) + "\n" + marks[2], text)
 
 
 def name_folders(user: str, names: Iterable[str]) -> str:
@@ -99,7 +99,7 @@ def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only tell what has changed")
-    pages = {PASSES: make_passes(), OVERVIEW: make_overview()}
+    pages = {PASSES: make_passes(), FOLDERS: make_folders()}
     if parser.parse_args().check:
         return 1 if any([check(page, text) for page, text in pages.items()]) else 0
     for page, text in pages.items():
