@@ -7,6 +7,7 @@ cannot leave out a pair of accesses, nor give a reason that is none.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,13 +26,15 @@ from certificates.values import Array, Environment, Unknown, Value, check_parame
 
 FORMAT, VERSION = "pipeline-certificate", 1
 MOST_THREADS = 1024
+MOST_CASES = 1000
+"""How many cases of several values together are followed, if not all of them are needed."""
 MOST_VISITS = 100
 """How often an address is compared with its formula; races are looked for each time."""
 _ENDS = frozenset(["br", "switch", "ret", "unreachable"])
 _LAUNCH_ARITHMETIC = frozenset(
     re.findall(r"\w+", "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze")
 )
-_LAUNCH_ARITHMETIC |= {"select", "icmp"}
+_LAUNCH_ARITHMETIC |= {"and", "or", "select", "icmp"}
 
 
 @dataclass(slots=True)
@@ -128,12 +131,19 @@ def follow(
         try:
             follow_all(machine)
         except (Refuted, NotUnderstood):
-            if not forgets and machine.wanted_cases <= cases:
+            more = _choose_cases(machine)
+            if not forgets and more <= cases:
                 raise
-            cases |= machine.wanted_cases if not forgets else frozenset()
+            cases |= more if not forgets else frozenset()
             forgets = False
         else:
             return machine
+
+
+def _choose_cases(machine: Machine) -> set[str]:
+    """The values to follow each by itself: all that help, or what is needed if they are many."""
+    together = math.prod(machine.few[name] for name in machine.wanted_cases)
+    return machine.wanted_cases if together <= MOST_CASES else machine.needed_cases
 
 
 class Comparison:

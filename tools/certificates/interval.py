@@ -24,6 +24,7 @@ from certificates.values import (
     Environment,
     Unknown,
     Value,
+    blend,
     merge_unknown,
     pick,
     refine,
@@ -34,7 +35,7 @@ STEPS = 500_000
 """The instructions that are followed before it is too much."""
 TURNS = 40
 """How often a loop without a known end goes round before what it counts is taken as unknown."""
-CASES = 65
+CASES = 129
 """The most cases of a value that are followed each by itself."""
 MOST_GROUPS = 64
 """How many groups that were closed since a copy began are counted."""
@@ -56,6 +57,8 @@ class Interval:
         self.machine, self.start = machine, start
         self.slice, self.graph = machine.slice, machine.graph
         self.next: list[State] = []
+        self.doubted: set[str] = set()
+        """What decided where threads went while it was not known."""
 
     def run(self) -> list[State]:
         """Go on to the next barriers; returns what begins there."""
@@ -120,7 +123,7 @@ class Interval:
                 value = value.at_least(self.machine.assumed[line.name])
             self._define(path, line.name, value, frame.threads)
             if isinstance(value, Unknown) and line.type.bits > 1 and value.has_few(CASES):
-                self.machine.few.add(line.name)
+                self.machine.few[line.name] = value.high - value.low + 1
 
     def _cases(self, path: Path, line: Instruction, number: int) -> list[Path]:
         """Follow each value that an instruction may have by itself."""
@@ -137,24 +140,14 @@ class Interval:
             for each in range(value.low, value.high + 1)
         ]  # fmt: skip
 
-    def _want_cases(self, names: set[str]) -> None:
+    def _want_cases(self, names: set[str], *, needed: bool = True) -> None:
         """Ask for the cases of what values are made of: of the first ones, others follow."""
-        sources = {name: self._sources(name) for name in names}
-        few = self.machine.few & names.union(*sources.values())
-        self.machine.wanted_cases |= {
-            name for name in few if not (self._sources(name) - {name}) & few
-        }
-
-    def _sources(self, name: str) -> set[str]:
-        """All values that one is made of."""
-        found: set[str] = set()
-        rest = [name]
-        while rest:
-            line = self.machine.effects.definitions.get(rest.pop())
-            new = registers(line.operands) - found if line else set()
-            found |= new
-            rest += new
-        return found
+        sources = names.union(*map(self.slice.sources, names))
+        few = self.machine.few.keys() & sources
+        wanted = {name for name in few if not (self.slice.sources(name) - {name}) & few}
+        self.machine.wanted_cases |= wanted
+        if needed:
+            self.machine.needed_cases |= wanted
 
     def _define(self, path: Path, name: str, value: Value, threads: Array | None) -> None:
         self._set(path.environment, name, value, threads)
@@ -171,7 +164,7 @@ class Interval:
         if threads is None or old is None:
             environment[name] = value
         elif isinstance(value, Unknown) or isinstance(old, Unknown):
-            environment[name] = DIVERGENT
+            environment[name] = blend(old, value, threads, self.machine.threads)
         elif not (isinstance(value, int) and isinstance(old, int) and value == old):
             new = pick(old, None, self.machine.threads).copy()
             new[threads] = pick(value, threads, self.machine.threads)
@@ -182,7 +175,7 @@ class Interval:
         self.machine.check(line.line, value, frame.threads, path.environment)
         self.machine.intervals.setdefault(line.line, set()).add(self.start.line)
         if isinstance(value, Unknown):
-            self._want_cases(registers([access.pointer]))
+            self._want_cases(registers([access.pointer]), needed=access.kind == "copy")
             if access.kind == "copy":
                 raise NotUnderstood(f"line {line.line}: a copy to a place that is not known")
             path.vague.append((line.line, access))
@@ -277,6 +270,7 @@ class Interval:
         label = frame.label
         last = self.graph.function.blocks[label][-1]
         if label not in self.slice.crossed:
+            self.doubted |= registers(last.operands)
             threads = self.machine.everybody if frame.threads is None else frame.threads
             ways = []
             for way, possible in zip(last.labels, (condition.true, condition.false), strict=True):
@@ -463,6 +457,13 @@ class Interval:
 
     def _judge(self, path: Path) -> None:
         """Look for races among what happened since the barrier."""
+        try:
+            self._find_races(path)
+        except Refuted:
+            self._want_cases(self.doubted)
+            raise
+
+    def _find_races(self, path: Path) -> None:
         start = self.start
         copies = [copy for copy, _ in start.copies]
         for copy in copies:
@@ -490,5 +491,6 @@ class Interval:
             for other, with_what in others:
                 touches = access.variables & with_what.variables
                 if touches and not (access.kind == with_what.kind == "read"):
+                    self._want_cases(registers([access.pointer, with_what.pointer]))
                     raise Refuted(f"line {line}: touches {sorted(touches)} at a place that is not "
                                   f"known, as line {other} may")  # fmt: skip

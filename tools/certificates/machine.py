@@ -24,8 +24,9 @@ class Machine:
     """A kernel in blocks of one shape, and what is known of it.
 
     ``intervals``: for each access the barriers behind which it was done. ``assumed``: the least
-    that values are, on somebody's word. ``cases``: values of few possibilities, each of which is
-    followed by itself; ``wanted_cases``: more of them, of which it would be good to know more.
+    that values are, on somebody's word. ``few``: values of few possibilities, and how many;
+    ``cases``: those of them that are followed each by itself; ``wanted_cases``: those of which it
+    would be good to know more; ``needed_cases``: those of which too little was known to go on.
     """
 
     def __init__(
@@ -40,7 +41,8 @@ class Machine:
         self.assumed = assumed
         self.cases = cases
         self.wanted_cases: set[str] = set()
-        self.few: set[str] = set()
+        self.needed_cases: set[str] = set()
+        self.few: dict[str, int] = {}
         self.bases: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         self.size = 0

@@ -147,6 +147,17 @@ class Slice:
             if line := self.effects.definitions.get(name):
                 rest += registers(line.operands)
 
+    def sources(self, name: str) -> set[str]:
+        """All values that one is made of."""
+        found: set[str] = set()
+        rest = [name]
+        while rest:
+            line = self.effects.definitions.get(rest.pop())
+            new = registers(line.operands) - found if line else set()
+            found |= new
+            rest += new
+        return found
+
     def used(self, label: str) -> list[set[str]]:
         """What each step of a block uses, and what the branch at its end does."""
         uses = []

@@ -36,6 +36,11 @@ class Unknown:
         self.true: Array | None = None
         self.false: Array | None = None
 
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is known of it which threads it may be so for."""
+        return self.true is not None or self.false is not None
+
     def at_least(self, low: int) -> Unknown:
         """The same, where it is known to be no less."""
         return Unknown(varied=self.varied, low=max(self.low, low), high=max(self.high, low))
@@ -62,6 +67,32 @@ def merge_unknown(*values: Value) -> Unknown:
         for value in values
     )
     return DIVERGENT if varied else UNIFORM
+
+
+def blend(old: Value, value: Value, threads: Array, count: int) -> Unknown:
+    """What is known where some threads have a new value, and the others an old one.
+
+    One of them is unknown. Limits are kept if both are, since those of a number need its width.
+    """
+    result = Unknown(varied=True)
+    if isinstance(old, Unknown) and isinstance(value, Unknown):
+        result.low, result.high = min(old.low, value.low), max(old.high, value.high)
+    pair = [_possible(each, count) for each in (old, value)]
+    if any(isinstance(each, Unknown) and each.is_condition for each in (old, value)):
+        result.true, result.false = pair[0]
+        result.true[threads] = pair[1][0][threads]
+        result.false[threads] = pair[1][1][threads]
+    return result
+
+
+def _possible(value: Value, count: int) -> tuple[Array, Array]:
+    """For which threads a condition may be so, and for which not."""
+    if isinstance(value, Unknown):
+        everybody = np.ones(count, bool)
+        true, false = (everybody if way is None else way for way in (value.true, value.false))
+        return true.copy(), false.copy()
+    known = pick(value, None, count).astype(bool)
+    return known.copy(), ~known
 
 
 def _limits(value: Value, bits: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from certificates.ir import NotUnderstood
 from certificates.main import main
 from certificates.mutations import CERTIFICATE, CODE, mend, mutate
 from fuzzing.certificates import find_race, judge
+from linalg.linalg_programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "test" / "Examples"
@@ -47,6 +49,18 @@ def test_certificates_of_examples_hold(name: str) -> None:
     for kernel, claims in zip(check(document, text), document["kernels"], strict=True):
         assert kernel.accesses == len(claims["accesses"])
         assert claims.get("proof", {"verdict": "SAFE"})["verdict"] == "SAFE"
+
+
+@pytest.mark.parametrize("name", ["transpose", "transpose_ragged_rows", "softmax_0_of_3xn_f16"])
+def test_widths_that_the_launch_gives_hold_and_race_without_their_barriers(name: str) -> None:
+    program = next(each for each in PROGRAMS if each.name == name)
+    document, text = certify(program.text)
+    assert judge(document, text) == "holds"
+    lines = text.split("\n")
+    for order in document["kernels"][0]["orders"]:
+        if order["kind"] == "barrier":
+            without = "\n".join([*lines[: order["line"] - 1], "  ;", *lines[order["line"] :]])
+            assert find_race(document, without) == "refuted"
 
 
 def test_ring_with_copies_on_their_way_holds() -> None:
@@ -110,13 +124,13 @@ attributes #0 = { nounwind "nvvm.maxntid"="256,1,1" }
 """
 
 
-def find(body: str) -> str:
+def find(body: str, kernel: str = KERNEL, assumptions: Sequence[dict[str, Any]] = ()) -> str:
     """Return what is said of the races of a kernel."""
     document: dict[str, Any] = {
         "format": "pipeline-certificate", "version": 1, "covers": "workgroup memory", "memory": [],
-        "kernels": [{"name": "main", "accesses": [], "assumptions": [], "block": []}],
+        "kernels": [{"name": "main", "accesses": [], "assumptions": assumptions, "block": []}],
     }  # fmt: skip
-    return find_race(document, KERNEL.replace("BODY", body))
+    return find_race(document, kernel.replace("BODY", body))
 
 
 BARRIER = "tail call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
@@ -145,6 +159,34 @@ LOAD = f"{OTHER}\n  %7 = load float, ptr addrspace(3) %6, align 4\n  store float
 )  # fmt: skip
 def test_small_kernels(body: str, said: str) -> None:
     assert find(body) == said
+
+
+LOOP = """%5 = call i64 @llvm.smin.i64(i64 %w, i64 8)
+  %rows = mul nuw nsw i64 %5, 32
+  %6 = icmp ugt i64 %rows, %3
+  br i1 %6, label %loop, label %end
+loop:
+  %7 = phi i64 [ %3, %1 ], [ %13, %loop ]
+  %8 = udiv i64 %7, %5
+  %9 = mul i64 %8, %5
+  %10 = sub i64 %7, %9
+  %11 = mul i64 %8, STRIDE
+  %12 = add i64 %11, %10
+  %at = getelementptr i32, ptr addrspace(3) @buffer, i64 %12
+  store i32 %2, ptr addrspace(3) %at
+  %13 = add nuw nsw i64 %7, 64
+  %14 = icmp ult i64 %13, %rows
+  br i1 %14, label %loop, label %end
+end:"""
+
+
+@pytest.mark.parametrize(("stride", "said"), [(8, "holds"), (7, "refuted"), (64, "refuted")])
+def test_rows_of_a_width_that_the_launch_gives(stride: int, said: str) -> None:
+    kernel = KERNEL.replace("i32 %n)", "i64 %n)").replace('"256,1,1"', '"64,1,1"')
+    left = "%w = sub i64 %n, 0\n  "
+    body = left + LOOP.replace("STRIDE", str(stride))
+    kernel += "declare i64 @llvm.smin.i64(i64, i64) #1\nattributes #1 = { memory(none) }\n"
+    assert find(body, kernel, [{"value": "%w", "least": 1, "line": 0}]) == said
 
 
 def test_what_is_not_of_the_form_is_not_accepted() -> None:
