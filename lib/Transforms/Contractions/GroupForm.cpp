@@ -135,10 +135,10 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
       !contraction.combiner->getResult(0).getType().isF32())
     return std::nullopt;
   GroupForm form;
-  why = chooseTile(contraction, numThreads, form.tile);
-  if (why.empty() && (contraction.rows.loops.size() != 1 ||
-                      contraction.columns.loops.size() != 1 ||
-                      contraction.sums.loops.size() != 1))
+  why.clear();
+  if (contraction.rows.loops.size() != 1 ||
+      contraction.columns.loops.size() != 1 ||
+      contraction.sums.loops.size() != 1)
     why = "tiles have more than two dimensions";
   if (why.empty())
     why = describeFactor(contraction, matrix.lhs, /*isLhs=*/true, form.lhs);
@@ -146,6 +146,10 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
     why = describeFactor(contraction, matrix.rhs, /*isLhs=*/false, form.rhs);
   if (why.empty())
     why = getObstacle(form, getRings());
+  // Last: where tiles are not for warp groups, one of the reasons above may be
+  // why.
+  if (why.empty())
+    why = chooseTile(contraction, numThreads, form.tile);
   return why.empty() ? std::optional(form) : std::nullopt;
 }
 

@@ -71,6 +71,7 @@ public:
 
 private:
   bool matchElements();
+  bool matchTile();
   bool matchTarget();
   bool traceSource();
   bool traceSlice(memref::SubViewOp slice);
@@ -112,17 +113,31 @@ bool Matcher::matchElements() {
   return refuse("tensor maps have no elements like " + name);
 }
 
+/// A tile has the two dimensions of its layout, and others of one element.
+bool Matcher::matchTile() {
+  int64_t rows = copy.layout.getRows(), columns = copy.layout.getColumns();
+  auto from = cast<MemRefType>(source.getType());
+  auto to = cast<MemRefType>(target.getType());
+  copy.bytes = copy.layout.getNumElements() * elementBytes;
+  if (from.getRank() == to.getRank())
+    copy.shape = llvm::to_vector(to.getShape());
+  else
+    copy.shape = {rows, columns};
+  SmallVector<int64_t> extents;
+  for (auto [extent, ofSource] : llvm::zip_equal(copy.shape, from.getShape())) {
+    if (extent != 1)
+      extents.push_back(extent);
+    else if (ofSource != 1)
+      return refuse("the source may have no element along a dimension");
+  }
+  return extents == SmallVector<int64_t>{rows, columns} ||
+         refuse("the layout of the tile is of another shape");
+}
+
 /// A box arrives whole and dense.
 bool Matcher::matchTarget() {
-  if (copy.layout) {
-    copy.shape = llvm::to_vector(cast<MemRefType>(source.getType()).getShape());
-    copy.bytes = copy.layout.getNumElements() * elementBytes;
-    SmallVector<int64_t> extents = llvm::filter_to_vector(
-        copy.shape, [](int64_t extent) { return extent != 1; });
-    return extents == SmallVector<int64_t>{copy.layout.getRows(),
-                                           copy.layout.getColumns()} ||
-           refuse("it fills a tile that may be ragged");
-  }
+  if (copy.layout)
+    return matchTile();
   copy.shape = getConstantExtents(source, target);
   if (llvm::any_of(copy.shape, ShapedType::isDynamic))
     return refuse("the extents are not constant");
@@ -142,6 +157,7 @@ bool Matcher::matchTarget() {
 bool Matcher::traceSlice(memref::SubViewOp slice) {
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
   SmallVector<int64_t> extents;
+  SmallVector<OpFoldResult> sizes;
   llvm::SmallBitVector dropped = getDroppedDims(slice);
   unsigned kept = 0;
   for (auto [dim, offset, size, stride] :
@@ -151,13 +167,17 @@ bool Matcher::traceSlice(memref::SubViewOp slice) {
       return refuse("the source is a slice with steps other than one");
     offsets.push_back({offset});
     extents.push_back(1);
+    sizes.push_back(size);
     if (dropped.test(dim))
       continue;
     llvm::append_range(offsets.back(), copy.offsets[kept]);
+    if (copy.sizes[kept])
+      sizes.back() = copy.sizes[kept];
     extents.back() = copy.extents[kept++];
   }
   copy.offsets = std::move(offsets);
   copy.extents = std::move(extents);
+  copy.sizes = std::move(sizes);
   copy.tensor = nearest = slice.getSource();
   return true;
 }
@@ -167,6 +187,11 @@ bool Matcher::traceSource() {
   copy.tensor = nearest = source;
   copy.extents = copy.shape;
   copy.offsets.resize(copy.shape.size());
+  for (int64_t size : cast<MemRefType>(source.getType()).getShape())
+    copy.sizes.push_back(
+        ShapedType::isDynamic(size)
+            ? OpFoldResult()
+            : IntegerAttr::get(IndexType::get(source.getContext()), size));
   while (Operation *op = copy.tensor.getDefiningOp()) {
     if (!isInDeviceCode(op))
       break;
@@ -202,20 +227,24 @@ bool Matcher::matchStride(int64_t stride, bool isInnermost) {
   return true;
 }
 
-/// Dimensions of one element are left out; the others have to suit a map.
+/// Dimensions of one element, of the tile too, are left out; the others have to
+/// suit a map.
 bool Matcher::matchTensor() {
   auto type = cast<MemRefType>(copy.tensor.getType());
   SmallVector<int64_t> strides = getStrides(type);
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
   SmallVector<int64_t> extents;
+  SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.getDimSize(dim) != 1) {
+    if (type.getDimSize(dim) != 1 || copy.extents[dim] != 1) {
       copy.dims.push_back(dim);
       offsets.push_back(copy.offsets[dim]);
       extents.push_back(copy.extents[dim]);
+      sizes.push_back(copy.sizes[dim]);
     }
   copy.offsets = std::move(offsets);
   copy.extents = std::move(extents);
+  copy.sizes = std::move(sizes);
   if (copy.dims.empty())
     return refuse("the source has one element");
   if (copy.dims.size() > kMaxRank)

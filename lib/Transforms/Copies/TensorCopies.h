@@ -42,6 +42,9 @@ struct TensorCopy {
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
   /// The extents of the tile, and of the part of it that one load brings.
   SmallVector<int64_t> extents, box;
+  /// The size of the source, which may have less than the tile; null where it
+  /// is the whole tensor.
+  SmallVector<OpFoldResult> sizes;
   /// The shape of source and target.
   SmallVector<int64_t> shape;
   /// The bytes of the whole tile, which an mbarrier is to expect.
@@ -64,8 +67,9 @@ std::string getProxyObstacle(Operation *writer);
 /// shape in a kernel, by TMA. Nothing, and the reason in `obstacle`, if it
 /// cannot be done so. `alignment` has to assume `kTensorCopyAlignment` of
 /// workgroup buffers. Whether threads agree on the operands is for the caller
-/// to know. With `layout`, a swizzle of the hardware, `target` is the storage
-/// of a tile of that layout.
+/// to know. With `layout`, a swizzle of the hardware, `target` is a tile that
+/// gets that layout, or the storage of one. It may have more elements than
+/// `source`; whether TMA writes zeros there, `getClippingObstacle` tells.
 std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           const TensorMaps &maps,
                                           AlignmentAnalysis &alignment,

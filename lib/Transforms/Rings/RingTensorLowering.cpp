@@ -17,7 +17,7 @@
 #include "RingCounter.h"
 #include "RingLowering.h"
 #include "Transforms/Copies/MBarriers.h"
-#include "Transforms/Copies/TensorCopies.h"
+#include "Transforms/Copies/TensorClipping.h"
 #include "Transforms/Copies/TensorSwizzle.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/ConservativeBarriers.h"
@@ -55,20 +55,22 @@ int64_t RingLowering::getTensorAlignment() {
 std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
   AlignmentAnalysis alignment = makeAlignment(slotAlignment);
   assumeSlots(alignment);
-  std::string why;
   for (Operation *op : ring.copies) {
     Copy copy = makeCopy(op);
+    TileLayoutAttr layout = getLayout(op);
     if (copy.gather)
-      why = "it gathers elements by a map";
-    else if (copy.isPadded)
-      why = "it fills a tile that may be ragged";
-    else
-      (void)matchTensorCopy(copy.source, copy.target, maps, alignment, why,
-                            getLayout(op));
+      return "it gathers elements by a map";
+    if (copy.isPadded && !layout)
+      return "it fills a tile that may be ragged";
+    std::string why;
+    std::optional<TensorCopy> tensor =
+        matchTensorCopy(copy.source, copy.target, maps, alignment, why, layout);
+    if (tensor && layout)
+      why = getClippingObstacle(*tensor);
     if (!why.empty())
-      break;
+      return why;
   }
-  return why;
+  return "";
 }
 
 /// Lets one thread ask for the tiles of the iteration of `iteration`, if

@@ -35,7 +35,7 @@ std::string TensorRings::getObstacle(RingOp op,
 }
 
 /// `copy`'s source without the dimensions along which its tile has one element.
-static Value dropUnitDims(RewriterBase &rewriter, CopyOp copy) {
+static Value sliceLongDims(RewriterBase &rewriter, CopyOp copy) {
   Value source = copy.getSource();
   SmallVector<int64_t> shape;
   for (auto [extent, ofTile] :
@@ -58,7 +58,7 @@ void setLayouts(RewriterBase &rewriter, RingOp op,
     if (!layout)
       continue;
     auto copy = cast<CopyOp>(fill);
-    Value source = dropUnitDims(rewriter, copy);
+    Value source = sliceLongDims(rewriter, copy);
     rewriter.modifyOpInPlace(copy, [&] {
       copy.getSourceMutable().assign(source);
       copy.setLayoutAttr(layout);

@@ -23,6 +23,15 @@ _GROUP_SPEED = 2048 / 1270
 _MAP_DIMENSIONS = 5
 """Those that a tensor map has at most."""
 
+_MAP_UNIT = 16
+"""Bytes of which the strides of a tensor map are multiples."""
+
+_ROW_BYTES = 128
+"""Of a tile that warp groups multiply across its rows."""
+
+_PRODUCT_BYTES = 32
+"""Of the sum, that an instruction of a warp group multiplies."""
+
 _TINY = ("f8E4M3FN", "f8E5M2")
 _HALF = ("f16", "i8", "i4", *_TINY)
 """Types of factors the values of which f16 has."""
@@ -150,22 +159,41 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     types = {operand.element_type for operand in op.inputs[:2]}
     if target.chip != "sm_90a" or op.results[0].element_type != "f32":
         return False
-    if any(operand.fastest_loop in loops.batch for operand in op.inputs[:2]):
-        return False
-    if any(_count_dimensions(operand) > _MAP_DIMENSIONS for operand in op.inputs[:2]):
+    if not all(_has_tensor_map(operand, loops.batch) for operand in op.inputs[:2]):
         return False
     if types not in ({"f16"}, {"bf16"}):
         along = all(operand.fastest_loop in loops.k for operand in op.inputs[:2])
         if not (types <= {*_TINY} and along):
             return False
-    extents = (loops.m, loops.n, loops.k)
-    sizes = zip(extents, (tile.m, tile.n, 8 * tile.step_bytes // bits), strict=True)
-    return all(len(of) == 1 and (op.extents[of[0]] or 1) % size == 0 for of, size in sizes)
+    if not all(len(of) == 1 for of in (loops.m, loops.n, loops.k)):
+        return False
+    # Where columns are contiguous, a tile has rows of 128 bytes of them.
+    columns = 8 if op.inputs[1].fastest_loop in loops.k else 8 * _ROW_BYTES // bits
+    rows = _round_up(op.extents[loops.m[0]], tile.m)
+    if rows != tile.m or _round_up(op.extents[loops.n[0]], tile.n) % columns:
+        return False
+    # A shorter sum has a step that no instruction takes; where one ends of which only the launch
+    # knows the length, an operand may go on.
+    steps = op.extents[loops.k[0]]
+    return steps is not None and steps * bits // 8 > _PRODUCT_BYTES
 
 
-def _count_dimensions(operand: Operand) -> int:
-    """Return the dimensions that a tensor map has: those of more than one element."""
-    return sum(extent != 1 for extent in operand.shape)
+def _round_up(extent: int | None, size: int) -> int:
+    """Return what a tile of `size` has of an extent: all of a small one, in multiples of 32."""
+    return size if extent is None else min(size, -(-extent // 32) * 32)
+
+
+def _has_tensor_map(operand: Operand, batch: tuple[int, ...]) -> bool:
+    """Whether TMA can read tiles of an operand, as far as its shape tells.
+
+    Rows begin at multiples of 16 bytes, and have no batches. Only the first extent may be one that
+    the launch knows: the others make strides.
+    """
+    extents = operand.shape
+    if operand.fastest_loop in batch or None in extents[1:] or not extents[-1]:
+        return False
+    is_aligned = extents[-1] * operand.bits // 8 % _MAP_UNIT == 0
+    return is_aligned and sum(extent != 1 for extent in extents) <= _MAP_DIMENSIONS
 
 
 def _has_ragged_words(op: Op) -> bool:

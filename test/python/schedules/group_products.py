@@ -49,11 +49,24 @@ class Product:
     def shape(self, letters: str) -> tuple[int, ...]:
         return tuple(self.extents[letter] for letter in letters)
 
-    def type_of(self, letters: str, kind: str) -> str:
-        return f"tensor<{'x'.join(map(str, self.shape(letters)))}x{kind}>"
+    def type_of(self, letters: str, kind: str, dynamic: str) -> str:
+        extents = ("?" if one in dynamic else str(self.extents[one]) for one in letters)
+        return f"tensor<{'x'.join(extents)}x{kind}>"
+
+    def size_of(self, letter: str) -> str:
+        """Return operations that make `%size_letter` the extent of a loop."""
+        name, letters = ("a", self.lhs) if letter in self.lhs else ("b", self.rhs)
+        return (
+            f"  %at_{letter} = arith.constant {letters.index(letter)} : index\n  %size_{letter} = "
+            f"tensor.dim %{name}, %at_{letter} : %TYPE_{name}\n"
+        )
 
     @property
     def text(self) -> str:
+        return self.dynamic_text("")
+
+    def dynamic_text(self, dynamic: str) -> str:
+        """Return the program in which only launches know the extents of some letters."""
         loops = "".join(sorted(set(self.result), key=self.result.index))
         loops += "".join(sorted(set(self.lhs) & set(self.rhs) - set(self.result)))
         maps = ", ".join(
@@ -63,12 +76,15 @@ class Product:
         kinds = ", ".join(
             '"parallel"' if letter in self.result else '"reduction"' for letter in loops
         )
-        a, b = self.type_of(self.lhs, self.kind), self.type_of(self.rhs, self.kind)
-        c, sums = self.type_of(self.result, self.sums), self.sums
+        a, b = (self.type_of(one, self.kind, dynamic) for one in (self.lhs, self.rhs))
+        c, sums = self.type_of(self.result, self.sums, dynamic), self.sums
+        unknown = [letter for letter in self.result if letter in dynamic]
+        made = "".join(map(self.size_of, unknown)).replace("%TYPE_a", a).replace("%TYPE_b", b)
+        sizes = ", ".join(f"%size_{letter}" for letter in unknown)
         return f"""
 func.func @main(%a: {a}, %b: {b}) -> {c} {{
   %zero = arith.constant 0.0 : {sums}
-  %e = tensor.empty() : {c}
+{made}  %e = tensor.empty({sizes}) : {c}
   %f = linalg.fill ins(%zero : {sums}) outs(%e : {c}) -> {c}
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
       ins(%a, %b : {a}, {b}) outs(%f : {c}) {{
