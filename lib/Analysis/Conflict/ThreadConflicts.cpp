@@ -325,6 +325,18 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
          !relation.mayBeSame && threads && *threads <= kWarpSize;
 }
 
+void ThreadConflicts::keepApart(unsigned first, unsigned second,
+                                PairRelation::Threads threads) {
+  constexpr size_t kMaxAccesses = 1 << 12; // two megabytes
+  size_t size = footprintOf.size();
+  if (size > kMaxAccesses)
+    return;
+  BitVector &pairs = keptApart[threads];
+  pairs.resize(size * size);
+  pairs.set(first * size + second);
+  pairs.set(second * size + first);
+}
+
 bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
                               const PairRelation &relation) {
   return ThreadConflictQuery(getMeans(), first, second, relation).isPossible();

@@ -69,6 +69,17 @@ public:
            (lhs.last < rhs.first || rhs.last < lhs.first);
   }
 
+  /// Keeps that two accesses, as was found, are never of the same bytes: done
+  /// by two threads, as `threads` tells, or by one, in whatever iterations.
+  void keepApart(unsigned first, unsigned second,
+                 PairRelation::Threads threads);
+  /// True if that is kept.
+  bool areKeptApart(unsigned first, unsigned second,
+                    PairRelation::Threads threads) const {
+    const BitVector &pairs = keptApart[threads];
+    return !pairs.empty() && pairs[first * footprintOf.size() + second];
+  }
+
   /// True if all threads of the block or warp that get to `op`, a loop or a
   /// branch, together go the same way from there.
   bool takesOnePath(Operation *op, UniformityUnit unit);
@@ -218,6 +229,9 @@ private:
   std::map<Key, Conflict> cases;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
+  /// Of each two accesses, for each kind of two threads; empty as long as
+  /// nothing is kept.
+  BitVector keptApart[PairRelation::OfTwoBlocks + 1];
   ConflictEffort effort;
 };
 

@@ -88,7 +88,8 @@ bool DominatingHazards::areApart(unsigned first, unsigned second) {
 
 bool DominatingHazards::isSettled(unsigned first, unsigned second) {
   if (!plain[first] || !plain[second])
-    return conflicts.areApart(first, second);
+    return conflicts.areApart(first, second) ||
+           conflicts.areKeptApart(first, second, context.threads);
   unsigned from = tree.getStep(first), to = tree.getStep(second);
   bool isAsked =
       context.use == HazardUse::Verification || context.isLeadingOnly;

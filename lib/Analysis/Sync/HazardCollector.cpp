@@ -104,6 +104,17 @@ bool HazardCollector::needsNoBarrier(unsigned first, unsigned second,
           (!lhs.isWrite() && isMadeOfRead(lhs.op, rhs.op)));
 }
 
+/// False if threads do not meet by the accesses in whatever iterations. Where
+/// one thread does not by both either, nothing more is asked about them.
+bool HazardCollector::mayMeetAnyTime(unsigned first, unsigned second,
+                                     const PairRelation &anyTime) {
+  if (conflicts.mayFind(first, second, anyTime))
+    return true;
+  if (anyTime.mayBeSame)
+    conflicts.keepApart(first, second, anyTime.threads);
+  return false;
+}
+
 /// Whether threads meet; for certain only where that is of use.
 Conflict HazardCollector::find(unsigned first, unsigned second,
                                const PairRelation &relation) {
@@ -118,7 +129,8 @@ Conflict HazardCollector::find(unsigned first, unsigned second,
 Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
                                     SyncHazard order,
                                     const PairRelation &relation) {
-  if (context.isOrdered(first, second))
+  if (conflicts.areKeptApart(first, second, context.threads) ||
+      context.isOrdered(first, second))
     return Conflict::None;
   if (Leading *known = getLeading(first, second, order)) {
     known->isAdded = true;
@@ -137,7 +149,7 @@ Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
   if (conflicts.areTilesApart(first, second, relation))
     return Conflict::None;
   PairRelation anyTime = context.getAnyTime(first, second);
-  if (!conflicts.mayFind(first, second, anyTime))
+  if (!mayMeetAnyTime(first, second, anyTime))
     return Conflict::None;
   Hazard hazard{first, second, order, relation, {}};
   hazard.isImplied = isImplied;

@@ -94,6 +94,8 @@ private:
   void findSyncNodes();
   bool needsNoBarrier(unsigned first, unsigned second,
                       const PairRelation &relation) const;
+  bool mayMeetAnyTime(unsigned first, unsigned second,
+                      const PairRelation &anyTime);
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
   SyncHazard narrowPaths(const Hazard &hazard);
   bool addNarrowed(Hazard hazard, bool isSettled);
