@@ -8,6 +8,7 @@
 
 #include "BankConflicts.h"
 #include "workgroup/Target/AccessWidth.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
@@ -19,23 +20,27 @@ namespace mlir::workgroup {
 /// The most bytes a lane that one instruction accesses.
 static constexpr uint64_t kMaxBytes = kWidestAccessBytes;
 
-llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
-                                             uint32_t lanes, uint64_t bytes,
-                                             uint64_t unit) {
-  llvm::SmallVector<uint64_t, 64> units;
-  for (; lanes; lanes &= lanes - 1) {
-    uint64_t address = request.addresses[llvm::countr_zero(lanes)];
-    for (uint64_t i = address / unit; i <= (address + bytes - 1) / unit; ++i)
-      units.push_back(i);
+unsigned countUnits(const WarpRequest &request, uint64_t bytes, uint64_t unit) {
+  uint64_t addresses[WarpRequest::kLanes];
+  unsigned numLanes = 0;
+  for (uint32_t lanes = request.lanes; lanes; lanes &= lanes - 1)
+    addresses[numLanes++] = request.addresses[llvm::countr_zero(lanes)];
+  // Not by llvm::sort, which calls qsort for numbers. Most are in order.
+  llvm::MutableArrayRef<uint64_t> all(addresses, numLanes);
+  if (!llvm::is_sorted(all))
+    std::sort(all.begin(), all.end());
+  uint64_t count = 0, next = 0;
+  for (uint64_t address : all) {
+    uint64_t first = std::max(address / unit, next);
+    uint64_t end = (address + bytes - 1) / unit + 1;
+    count += end > first ? end - first : 0;
+    next = std::max(next, end);
   }
-  llvm::sort(units);
-  units.erase(llvm::unique(units), units.end());
-  return units;
+  return count;
 }
 
 /// Passes for lanes that are served together: one per distinct word in the
-/// fullest bank. Not by `collectUnits`: sorting takes longer than the few words
-/// of a bank.
+/// fullest bank.
 static unsigned countPasses(const WarpRequest &request, uint32_t lanes,
                             uint64_t bytes) {
   constexpr unsigned kMaxWords =
@@ -127,8 +132,7 @@ unsigned countWavefronts(const WarpRequest &request, uint64_t bytes) {
 }
 
 unsigned countIdealWavefronts(const WarpRequest &request, uint64_t bytes) {
-  size_t words = collectUnits(request, request.lanes, bytes, kBankBytes).size();
-  return llvm::divideCeil(words, kBanks);
+  return llvm::divideCeil(countUnits(request, bytes, kBankBytes), kBanks);
 }
 
 unsigned countConflictFreeWavefronts(const WarpRequest &request,

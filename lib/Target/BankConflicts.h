@@ -15,7 +15,6 @@
 #ifndef WORKGROUP_LIB_TARGET_BANKCONFLICTS_H
 #define WORKGROUP_LIB_TARGET_BANKCONFLICTS_H
 
-#include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 
 namespace mlir::workgroup {
@@ -36,10 +35,9 @@ struct WarpRequest {
   uint32_t lanes = 0;
 };
 
-/// The distinct multiples of `unit` that the lanes in `lanes` touch, by number.
-llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
-                                             uint32_t lanes, uint64_t bytes,
-                                             uint64_t unit);
+/// How many distinct pieces of memory, of `unit` bytes each, a request for
+/// `bytes` bytes a lane touches.
+unsigned countUnits(const WarpRequest &request, uint64_t bytes, uint64_t unit);
 
 /// Passes over the 32 banks that a request for `bytes` bytes a lane takes.
 /// Accesses of 8 bytes go in two halves of the warp, of 16 bytes in four

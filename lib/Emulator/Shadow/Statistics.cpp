@@ -19,12 +19,11 @@ static constexpr uint32_t kMaxVisits = 4096;
 static constexpr unsigned kSectorBytes = 32;
 
 unsigned countSectors(const Request &request, uint64_t bytes) {
-  return collectUnits(request, request.lanes, bytes, kSectorBytes).size();
+  return countUnits(request, bytes, kSectorBytes);
 }
 
 unsigned countDenseSectors(const Request &request, uint64_t bytes) {
-  size_t touched = collectUnits(request, request.lanes, bytes, 1).size();
-  return llvm::divideCeil(touched, kSectorBytes);
+  return llvm::divideCeil(countUnits(request, bytes, 1), kSectorBytes);
 }
 
 //===----------------------------------------------------------------------===//

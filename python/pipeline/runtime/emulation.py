@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Emulation:
     """The kernels of a module for the emulator, which translates them when they are first run.
 
-    ``lock`` is held while one is translated or runs. ``translated`` has those that have been, by
+    ``lock`` is held while one runs. ``translated`` has those that have been, by
     name, check, whether statistics are made, and whether threads stop for random times.
     ``made_by_llvm`` is the version of LLVM that wrote the bitcode of a bundle; empty if that was
     done here. There may be no bitcode then.

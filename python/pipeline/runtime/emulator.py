@@ -161,8 +161,7 @@ def prepare(
     load_emulator(emulation)
     _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
-    with emulation.lock:
-        native = translate(emulation, kernel.name, options)
+    native = translate(emulation, kernel.name, options)
     _accept(native.refuse(request), kernel, location)
     return Prepared(emulation, kernel.name, values, request, native, options)
 
@@ -232,9 +231,11 @@ def launch(prepared: Prepared) -> Report:
 def translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
     """Make a kernel ready to run, if it is not. Raises CompileError if it cannot be emulated."""
     key = (name, options.check, options.statistics, options.delays)
-    if key not in emulation.translated:
-        emulation.translated[key] = _translate(emulation, name, options)
-    return emulation.translated[key]
+    made = emulation.translated.get(key)
+    if made is None:
+        # Of threads that do so at once, the first one's stays.
+        made = emulation.translated.setdefault(key, _translate(emulation, name, options))
+    return made
 
 
 def _translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
