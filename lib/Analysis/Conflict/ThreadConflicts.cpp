@@ -26,7 +26,8 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
                                  const UniformityAnalysis &block,
                                  const UniformityAnalysis &warp,
                                  const ArgumentAliases &arguments)
-    : accesses(accesses), index(scope, loops, block, warp, arguments) {
+    : accesses(accesses), index(scope, loops, block, warp, arguments),
+      keptApart(accesses.getAccesses().size()) {
   const BlockShape &shape = index.getShape();
   if (std::optional<int64_t> threads = shape.getNumThreads();
       threads && *threads <= kMaxBlockThreads)
@@ -323,18 +324,6 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
   std::optional<int64_t> threads = index.getShape().getNumThreads();
   return relation.threads == PairRelation::OfTwoWarps && !isBlock &&
          !relation.mayBeSame && threads && *threads <= kWarpSize;
-}
-
-void ThreadConflicts::keepApart(unsigned first, unsigned second,
-                                PairRelation::Threads threads) {
-  constexpr size_t kMaxAccesses = 1 << 12; // two megabytes
-  size_t size = footprintOf.size();
-  if (size > kMaxAccesses)
-    return;
-  BitVector &pairs = keptApart[threads];
-  pairs.resize(size * size);
-  pairs.set(first * size + second);
-  pairs.set(second * size + first);
 }
 
 bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,

@@ -22,6 +22,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTS_H
 
+#include "ApartPairs.h"
 #include "ConflictMeans.h"
 #include "FootprintHulls.h"
 #include "PairRelation.h"
@@ -72,12 +73,13 @@ public:
   /// Keeps that two accesses, as was found, are never of the same bytes: done
   /// by two threads, as `threads` tells, or by one, in whatever iterations.
   void keepApart(unsigned first, unsigned second,
-                 PairRelation::Threads threads);
+                 PairRelation::Threads threads) {
+    keptApart.insert(first, second, threads);
+  }
   /// True if that is kept.
   bool areKeptApart(unsigned first, unsigned second,
                     PairRelation::Threads threads) const {
-    const BitVector &pairs = keptApart[threads];
-    return !pairs.empty() && pairs[first * footprintOf.size() + second];
+    return keptApart.contains(first, second, threads);
   }
 
   /// True if all threads of the block or warp that get to `op`, a loop or a
@@ -229,9 +231,7 @@ private:
   std::map<Key, Conflict> cases;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
-  /// Of each two accesses, for each kind of two threads; empty as long as
-  /// nothing is kept.
-  BitVector keptApart[PairRelation::OfTwoBlocks + 1];
+  ApartPairs keptApart;
   ConflictEffort effort;
 };
 
