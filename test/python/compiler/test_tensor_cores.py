@@ -50,7 +50,8 @@ TYPES = {
     "f32_f64": Types(("f32", "f64"), "f64", "m8n8k4.row.col.f64.f64.f64.f64"),
     "turing_f16": Types(("f16", "f16"), "f32", "m16n8k8.row.col.f32.f16.f16.f32", "sm_75"),
     "turing_s8": Types(("i8", "i8"), "i32", "m8n8k16.row.col.s32.s8.s8.s32", "sm_75"),
-    "hopper": Types(("f16", "f16"), "f32", "m16n8k16.row.col.f32.f16.f16.f32", "sm_90a"),
+    # On sm_90a, warp groups would multiply tiles that suit them.
+    "hopper": Types(("f16", "f16"), "f32", "m16n8k16.row.col.f32.f16.f16.f32", "sm_90"),
 }
 LAYOUTS = {
     "nn": (False, False),
