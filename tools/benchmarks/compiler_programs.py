@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 MATMUL = """\
 func.func @main(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %zero = arith.constant 0.0 : f32
@@ -113,15 +115,15 @@ _LAYER = """\
 """
 
 
-def network() -> str:
-    """Return layers of fill, matmul, bias, relu and scaling."""
-    numbers = range(1, len(WIDTHS))
-    types = [f"!t{n} = tensor<{ROWS}x{width}xf32>\n" for n, width in enumerate(WIDTHS)]
+def network(widths: Sequence[int] = WIDTHS) -> str:
+    """Return layers of fill, matmul, bias, relu and scaling, of which each makes such a width."""
+    numbers = range(1, len(widths))
+    types = [f"!t{n} = tensor<{ROWS}x{width}xf32>\n" for n, width in enumerate(widths)]
     for n in numbers:
-        types.append(f"!w{n} = tensor<{WIDTHS[n - 1]}x{WIDTHS[n]}xf32>\n")
-        types.append(f"!b{n} = tensor<{WIDTHS[n]}xf32>\n")
+        types.append(f"!w{n} = tensor<{widths[n - 1]}x{widths[n]}xf32>\n")
+        types.append(f"!b{n} = tensor<{widths[n]}xf32>\n")
     arguments = ["%x0: !t0"] + [f"%w{n}: !w{n}, %b{n}: !b{n}" for n in numbers]
-    last = len(WIDTHS) - 1
+    last = len(widths) - 1
     return (
         "#id = affine_map<(i, j) -> (i, j)>\n#row = affine_map<(i, j) -> (j)>\n"
         + "".join(types)
