@@ -455,7 +455,6 @@ def _explain(options: argparse.Namespace) -> int:
     from . import explain_command, run_command
 
     program_options = _read_program_options(options, **run_command.read_launch(options))
-    command = explain_command.describe_command(options)
     text = explain_command.run(
         options,
         lambda name, arguments: _wait_for(
@@ -466,7 +465,7 @@ def _explain(options: argparse.Namespace) -> int:
                 emulate=not options.no_emulator,
                 blocks=options.blocks,
                 seed=options.random or 0,
-                command=command,
+                command=explain_command.describe_command(options, name),
                 **program_options,
             ),
             lambda: explain_command.load_beside(options),

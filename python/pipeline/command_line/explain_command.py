@@ -53,9 +53,9 @@ def load_beside(options: argparse.Namespace) -> None:
             find_template("report.html")
 
 
-def describe_command(options: argparse.Namespace) -> str:
-    """Return the command line that the report tells of: what changes the program, in order."""
-    words = ["python", "-m", "pipeline", "explain", options.input]
+def describe_command(options: argparse.Namespace, name: str) -> str:
+    """Return the command line for a program that the report tells of: what changes the program."""
+    words = ["python", "-m", "pipeline", "explain", name]
     for name in (
         "chip",
         "schedule",

@@ -90,10 +90,11 @@ def _list_facts(kernel: JSON) -> dict[str, int | float | str | None]:
         "instructions": resources.get("instructions"),
         "shared bytes, static": memory.get("static_bytes"),
         "shared bytes, dynamic": memory.get("dynamic_bytes"),
-        "blocks of a multiprocessor": residence.get("blocks"),
+        "blocks per multiprocessor": residence.get("blocks"),
         "limited by": _join(residence.get("limiters")),
         "barriers": len(kernel["barriers"]),
-        "rings": _join([f"{one['slots']} slots by {one['engine']}" for one in kernel["rings"]]),
+        "rings": _join([f"{one['slots']} slots by {one['engine']}" for one in kernel["rings"]])
+        or "none",
         "wavefronts": total("wavefronts"),
         "wavefronts, ideal": total("ideal_wavefronts"),
         "sectors": total("sectors"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from .mbarriers import name_threads, tabulate
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
+JSON = Mapping[str, Any]
+
 _FOLDER = Path(__file__).parent / "templates"
 _INSTALL = "pip install 'mlir-workgroup[explain]', or pip install jinja2"
 
@@ -22,10 +25,10 @@ PARTS = (
     ("lines", "Program and stages, line by line"),
     ("resources", "Registers, memory, occupancy, roofline"),
     ("memory", "Workgroup memory over time"),
-    ("barriers", "Barriers, and what they are for"),
+    ("barriers", "Barriers and the races they prevent"),
     ("timeline", "Pipelines over iterations"),
     ("accesses", "Accesses: ideal and actual"),
-    ("decisions", "Decisions, and what else there was"),
+    ("decisions", "Decisions and alternatives"),
     ("trust", "Proved, tested, assumed"),
     ("provenance", "Provenance"),
 )
@@ -78,6 +81,9 @@ def _make_environment() -> Environment:
     environment.filters["dims"] = _name_sizes
     environment.filters["number"] = _name_number
     environment.filters["threads"] = name_threads
+    environment.filters["fact"] = _name_fact
+    environment.filters["code"] = _mark_code
+    environment.filters["alike"] = _group_alike
     environment.filters["diff_lines"] = _split_diff
     environment.globals["read"] = _read
     return environment
@@ -119,6 +125,33 @@ def _name_number(value: float | None) -> str:
     if value is None:
         return "not known"
     return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else f"{value:.4g}"
+
+
+def _name_fact(value: float | str | None) -> str:
+    if value is None:
+        return "\u2013"
+    return value if isinstance(value, str) else _name_number(value)
+
+
+def _mark_code(text: str) -> Any:
+    """Return the text of a docstring, with code between double backticks as such."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("``")]
+    marked = [f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts)]
+    return Markup("").join(map(Markup, marked))
+
+
+def _group_alike(operations: Sequence[JSON]) -> list[tuple[JSON, list[int]]]:
+    """Return the first of operations that follow each other and are alike, with all their lines."""
+    names = ("role", "loops", "is_conditional", "pending", "mbarriers")
+
+    def key(one: JSON) -> Any:
+        site = one["site"]
+        return site["op"], site["place"], *(one[name] for name in names)
+
+    groups = (list(group) for _, group in itertools.groupby(operations, key))
+    return [(group[0], [one["site"]["gpu_line"] for one in group]) for group in groups]
 
 
 def _split_diff(text: str) -> list[tuple[str, str]]:

@@ -47,8 +47,11 @@ def _prove(kernel: Kernel) -> Iterator[Statement]:
         if one.without in ("RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK")
     ]
     if needed:
-        words = "barrier is" if len(needed) == 1 else "barriers are"
-        text = f"{len(needed)} of {len(kernel.barriers)} {words} needed: without it there is a race"
+        words = "barrier is" if len(kernel.barriers) == 1 else "barriers are"
+        text = (
+            f"{len(needed)} of {len(kernel.barriers)} {words} needed: without "
+            f"{'it' if len(needed) == 1 else 'any one of them'} there is a race"
+        )
         basis = "the proof, repeated without each barrier"
         yield Statement(PROVED, kernel.name, text, basis)
 
@@ -57,7 +60,7 @@ def _test(kernel: Kernel) -> Iterator[Statement]:
     for run in kernel.runs:
         text = (
             f"{run.blocks_run} of {run.blocks} blocks ran with check={run.check}, "
-            f"threads {run.order}: "
+            f"threads in {run.order} order: "
         )
         text += f"{len(run.findings)} findings" if run.findings else "nothing was found"
         if run.unreached_gpu_lines:

@@ -84,6 +84,8 @@ def test_difference_of_other_kernels(program: Path, tmp_path: Path) -> None:
     fast = ("--no-ptxas", "--no-emulator")
     compared = json.loads(call("explain", str(program), str(other), "--format", "json", *fast).text)
     sides = [(one["in_first"], one["in_second"]) for one in compared["kernels"]]
+    for side, name in (("first", program), ("second", other)):
+        assert compared[side]["provenance"]["command"].endswith(f"explain {name}")
     assert sides == [(True, False), (False, True)]
 
 

@@ -86,6 +86,15 @@ def test_page_is_accessible(browser: Any, report: Path, scheme: str) -> None:
     assert results.violations_count == 0, results.generate_report()
 
 
+@pytest.mark.parametrize(("media", "width"), [("screen", 400), ("print", 794)])
+def test_page_fits(browser: Any, report: Path, media: str, width: int) -> None:
+    """Nothing is wider than a phone, or a sheet of paper."""
+    page = open_page(browser, report).page
+    page.emulate_media(media=media)
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
 def test_lines_are_linked_by_keyboard(browser: Any, report: Path) -> None:
     page = open_page(browser, report).page
     pane = page.locator("#pane2")

@@ -57,6 +57,7 @@
       this.list.replaceChildren(lines);
       this.list.removeAttribute("aria-activedescendant");
       this.list.setAttribute("aria-label", this.stage.title);
+      this.select.labels[0].dataset.title = this.stage.title;
       const whole = rows.length <= PART;
       this.words.textContent = whole ? `${rows.length} lines`
         : `lines ${first + 1} to ${last} of ${rows.length}`;
