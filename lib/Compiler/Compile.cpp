@@ -429,8 +429,8 @@ LogicalResult Compilation::lowerToLLVM() {
              options.lastStage == Stage::LLVM) {
     std::string text = printModule(*program.module);
     if (options.certifies)
-      result.certificate =
-          writeCertificate(*program.module, text, result.chip, result.sync);
+      result.certificate = writeCertificate(*program.module, text, result.chip,
+                                            result.sync, result.kernels);
     keepText(Stage::LLVM, std::move(text));
   }
   return success();

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from certificates.asynchronous import Async
 from certificates.cells import Refuted
 from certificates.effects import Access, Effects, Order
 from certificates.formulas import Formula, Writer
@@ -22,9 +23,10 @@ from certificates.ir import Function, Instruction, NotUnderstood, Program
 from certificates.machine import Machine
 from certificates.reading import read
 from certificates.slices import registers
+from certificates.units import Units
 from certificates.values import Array, Environment, Unknown, Value, check_parameters, pick
 
-FORMAT, VERSION = "pipeline-certificate", 1
+FORMAT, VERSION = "pipeline-certificate", 2
 MOST_THREADS = 1024
 MOST_CASES = 1000
 """How many cases of several values together are followed, if not all of them are needed."""
@@ -100,7 +102,7 @@ def check_kernel(claims: Mapping[str, Any], program: Program, kernel: Function) 
         machine.check = comparison.check_address
 
     named = {line: {*formula.names} for line, formula in formulas.items()}
-    machine = follow(program, kernel, claims["assumptions"], begin, named)
+    machine = follow(program, kernel, claims["assumptions"], begin, named, claims["boxes"])
     return comparison.finish(machine)
 
 
@@ -108,19 +110,26 @@ def check_races(document: Mapping[str, Any], text: str) -> None:
     """Look for races, whatever a certificate says, but for what it assumes."""
     program = read(text)
     for claims in document["kernels"]:
-        follow(program, program.kernels[claims["name"]], claims["assumptions"])
+        follow(
+            program,
+            program.kernels[claims["name"]],
+            claims["assumptions"],
+            boxes=claims.get("boxes", ()),
+        )
 
 
 def follow(
     program: Program, kernel: Function, assumptions: Sequence[Mapping[str, Any]],
     begin: Callable[[Machine], None] = lambda machine: None,
-    named: Mapping[int, set[str]] | None = None,
+    named: Mapping[int, set[str]] | None = None, boxes: Sequence[Mapping[str, Any]] = (),
 ) -> Machine:  # fmt: skip
     """Follow a kernel, in more detail where that is needed; raises Refuted where it races."""
     block = find_block(program, kernel)
     if len(block) != 3 or not 1 <= block[0] * block[1] * block[2] <= MOST_THREADS:
         raise NotUnderstood(f"kernel {kernel.name}: it is not known how many threads a block has")
     check_parameters(kernel.name, kernel.parameters)
+    if Effects(program, kernel).has_own_order():
+        return _run_units(program, kernel, (block[0], block[1], block[2]), boxes, begin, named)
     assumed = {each["value"]: 1 for each in assumptions}
     cases: frozenset[str] = frozenset()
     forgets = True
@@ -138,6 +147,19 @@ def follow(
             forgets = False
         else:
             return machine
+
+
+def _run_units(
+    program: Program, kernel: Function, block: tuple[int, int, int],
+    boxes: Sequence[Mapping[str, Any]], begin: Callable[[Machine], None],
+    named: Mapping[int, set[str]] | None,
+) -> Machine:  # fmt: skip
+    """Follow a kernel whose threads hand memory over by mbarriers."""
+    machine = Machine(program, kernel, block, assumed={}, cases=frozenset(), forgets=False,
+                      named=named)  # fmt: skip
+    begin(machine)
+    Units(machine, {box["parameter"]: box["bytes"] for box in boxes}).run()
+    return machine
 
 
 def _choose_cases(machine: Machine) -> set[str]:
@@ -170,6 +192,7 @@ class Comparison:
         self._check_orders(lines, effects)
         self._check_accesses(lines, effects)
         self._check_assumptions(effects)
+        self._check_boxes(effects)
         self._find_intervals(lines, graph, effects)
         self._check_groups(effects)
         self._check_pairs()
@@ -212,6 +235,11 @@ class Comparison:
         """Compare the instructions that decide how often loops go round, and who goes where."""
         rest = [line for line in lines if line.op in _ENDS]
         rest += [effects.definitions[name] for name in named if name in effects.definitions]
+        for line in lines:
+            if isinstance(effects.of(line), Async):
+                numbers = [each for each in line.operands if each.type.kind in ("int", "ptr")]
+                used = registers(numbers) & effects.definitions.keys()
+                rest += [line, *(effects.definitions[name] for name in used)]
         found: dict[int, str] = {}
         while rest:
             line = rest.pop()
@@ -251,6 +279,21 @@ class Comparison:
                 seen.add(name)
                 rest.append(effects.definitions[name])
         return has_id
+
+    def _check_boxes(self, effects: Effects) -> None:
+        """Check that there is a size for each tensor map by which bytes come, and no other."""
+        used = {
+            effect.operands[2].name for effect in effects.lines.values()
+            if isinstance(effect, Async) and effect.kind == "transfer"
+        }  # fmt: skip
+        maps = [box["parameter"] for box in self.claims["boxes"]]
+        expect(sorted(maps), sorted(used), f"kernel {self.kernel.name}: boxes")
+        for box in self.claims["boxes"]:
+            if box["parameter"] not in self.kernel.parameters or box["bytes"] <= 0:
+                raise Refuted(f"{box['parameter']} is no tensor map")
+            self.checked.assumed.append(
+                f"a transfer by {box['parameter']} brings {box['bytes']} bytes"
+            )
 
     def _find_intervals(self, lines: Sequence[Instruction], graph: Graph, effects: Effects) -> None:
         everywhere = find_intervals(graph, effects.is_barrier, effects.after)

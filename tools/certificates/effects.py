@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from certificates.asynchronous import Async, find_async
 from certificates.ir import Function, Instruction, NotUnderstood, Operand, Program
 
 WORKGROUP = 3
@@ -41,7 +42,7 @@ class Order:
     pending: int = 0
 
 
-Effect = Access | Order | None
+Effect = Access | Order | Async | None
 
 _HARMLESS = re.compile(
     r"@llvm\.(nvvm\.(shfl|vote|match|redux|activemask|read\.ptx\.sreg)|assume|lifetime"
@@ -81,6 +82,10 @@ class Effects:
         """What the instruction does."""
         return self.lines[line.line]
 
+    def has_own_order(self) -> bool:
+        """Whether threads wait for each other, or for others, not at barriers alone."""
+        return any(isinstance(effect, Async) for effect in self.lines.values())
+
     def is_barrier(self, line: Instruction) -> bool:
         """Whether all threads of the block wait for each other there."""
         effect = self.of(line)
@@ -115,6 +120,8 @@ class Effects:
 
     def _find_call(self, line: Instruction) -> Effect:
         name = line.callee
+        if (effect := find_async(line)) is not None:
+            return effect
         if name == "asm":
             return self._find_assembly(line)
         if name in _BARRIERS:

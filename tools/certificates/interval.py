@@ -460,7 +460,7 @@ class Interval:
         try:
             self._find_races(path)
         except Refuted:
-            self._want_cases(self.doubted)
+            self._want_cases(self.doubted, needed=self.machine.needed_cases <= self.machine.cases)
             raise
 
     def _find_races(self, path: Path) -> None:

@@ -20,7 +20,10 @@ from certificates.reading import read
 from certificates.slices import Slice
 
 Document = dict[str, Any]
-_ORDERS = re.compile(r"call void @llvm\.nvvm\.(barrier|bar\.warp|cp\.async\.(commit|wait))")
+_ORDERS = re.compile(
+    r"call (void|i64) @llvm\.nvvm\.(barrier|bar\.warp|cp\.async\.(commit|wait)"
+    r"|mbarrier\.(init|arrive)|fence\.|wgmma\.(fence|commit|wait)|cp\.async\.bulk)|mbarrier\.try_wait"
+)
 _OFFSETS = re.compile(r"= (getelementptr|add|or|shl|lshr|and|xor|mul|sub|udiv|urem)\b")
 _NUMBER = re.compile(r"(?<=[ ,])-?\d+(?=[,)]| *$)")
 _COPY = re.compile(r"call void @llvm\.nvvm\.cp\.async\.c")
@@ -71,8 +74,10 @@ def _delete_order(lines: list[str], rng: random.Random) -> str | None:
     if not found:
         return None
     number = rng.choice(found)
-    what, lines[number] = lines[number].strip(), "  ;"
-    return f"line {number + 1} left out: {what}"
+    what = lines[number].strip()
+    result = re.match(r"%\S+ = ", what)
+    lines[number] = f"  {result[0]}add i64 0, 0" if result else "  ;"
+    return f"line {number + 1} left out: {what:.80}"
 
 
 def _move_order(lines: list[str], rng: random.Random) -> str | None:
@@ -109,6 +114,30 @@ def _change_line(pattern: str) -> Callable[[list[str], random.Random], str | Non
         return f"line {number + 1}: {what} -> {changed.strip()}"
 
     return change
+
+
+def _change_parity(lines: list[str], rng: random.Random) -> str | None:
+    """Wait for the other phase."""
+    parity = re.compile(r"(?<=, i32 )(%\S+|[01])(?=, i32 \d+\) #\d+$)")
+    found = [n for n in _lines_of_kernels(lines)
+             if "mbarrier.try_wait.parity" in lines[n] and parity.search(lines[n])]  # fmt: skip
+    if not found:
+        return None
+    number = rng.choice(found)
+    match = parity.search(lines[number])
+    assert match is not None
+    if match[0] in "01":
+        lines[number] = parity.sub(str(1 - int(match[0])), lines[number])
+        return f"line {number + 1}: the other parity"
+    made = next(n for n, line in enumerate(lines) if line.strip().startswith(f"{match[0]} = zext"))
+    flag = lines[made].split(" to ")[0].split()[-1]
+    definition = next(n for n, line in enumerate(lines) if line.strip().startswith(f"{flag} = phi"))
+    values = {"true": "false", "false": "true"}
+    changed = re.sub(r"\[ (true|false),", lambda m: f"[ {values[m[1]]},", lines[definition])
+    if changed == lines[definition]:
+        return None
+    lines[definition] = changed
+    return f"line {definition + 1}: the other parity"
 
 
 def _change_size(lines: list[str], rng: random.Random) -> str | None:
@@ -148,6 +177,12 @@ CODE: dict[str, Callable[[list[str], random.Random], str | None]] = {
     "code: step": _change_line(r"= add .*%"),
     "code: groups on their way": _change_line(r"cp\.async\.wait\.group"),
     "code: size": _change_size,
+    "code: parity": _change_parity,
+    "code: bytes or arrivals expected": _change_line(
+        r"mbarrier\.(init|arrive\.expect)(?=.*i32 \d+\)$)"
+    ),
+    "code: products on their way": _change_line(r"wgmma\.wait_group"),
+    "code: slot": _change_line(r"= (phi i(32|64) |select i1 .*, i(32|64) )"),
     "code: way": _change_way,
 }
 
@@ -224,6 +259,8 @@ CERTIFICATE: dict[str, Callable[[Document, random.Random], str | None]] = {
     "certificate: bound left out": _drop("control"),
     "certificate: bound or step": _change_field("control", "text"),
     "certificate: block": _change_block,
+    "certificate: box left out": _drop("boxes"),
+    "certificate: bytes of a box": _change_field("boxes", "bytes"),
 }
 
 

@@ -214,12 +214,15 @@ def _read_call(line: Instruction, read: _Reader) -> None:
     read.skip_words()
     line.type = read.type()
     read.skip_words()
-    if read.accept("asm"):
-        line.callee = "asm"
-        return
     if read.peek() == "(":  # the type of a function that takes any number of values
         read.skip_group()
-    line.callee = read.take()
+    if read.accept("asm"):
+        line.callee = "asm"
+        read.accept("sideeffect")
+        while read.peek() not in ("(", ""):  # what it does, and constraints
+            read.take()
+    else:
+        line.callee = read.take()
     read.expect("(")
     operands: list[Operand] = []
     while not read.accept(")"):

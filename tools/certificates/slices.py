@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from certificates.asynchronous import Async
 from certificates.effects import Access, Effects, Order
 from certificates.graph import EXIT, Graph
 from certificates.ir import Instruction, Operand
@@ -37,8 +38,10 @@ def registers(operands: Iterable[Operand]) -> set[str]:
     return found
 
 
-def operands_of(access: Access) -> list[Operand]:
+def operands_of(access: Access | Async) -> list[Operand]:
     """What decides where an access is, and whose."""
+    if isinstance(access, Async):
+        return [*access.operands]
     return [access.pointer, *(access.wanted[:1] if access.wanted else ())]
 
 
@@ -90,7 +93,7 @@ class Slice:
         for label in self.graph.order:
             for line in blocks.get(label, ()):
                 effect = self.effects.of(line)
-                if isinstance(effect, Access):
+                if isinstance(effect, Access | Async):
                     self._add(registers(operands_of(effect)) | self.named.get(line.line, set()))
         changed = True
         while changed:
@@ -163,7 +166,7 @@ class Slice:
         uses = []
         for line in self.steps[label]:
             effect = self.effects.of(line)
-            operands = operands_of(effect) if isinstance(effect, Access) else line.operands
+            operands = operands_of(effect) if isinstance(effect, Access | Async) else line.operands
             used = registers(operands) | self.named.get(line.line, set())
             uses.append(set() if line.op == "phi" else used & self.names)
         last = self.graph.function.blocks[label][-1]

@@ -397,6 +397,9 @@ class Evaluator:
             return self.address(operand.base, operand.parts, environment)
         if operand.kind == "expression" and operand.name == "addrspacecast":
             return self.operand(operand.parts[0], environment)
+        if operand.kind == "expression" and operand.name == "ptrtoint":
+            value = self.operand(operand.parts[0], environment)
+            return extend(value, Type("int", 64), operand.type, signed=False)
         return UNIFORM if operand.kind == "expression" else DIVERGENT
 
     def address(
@@ -440,6 +443,8 @@ class Evaluator:
             return extend(values[0], line.operands[0].type, line.type, signed=op == "sext")
         elif op in ("freeze", "addrspacecast"):
             return values[0]
+        elif op == "ptrtoint" and line.type.kind == "int":
+            return extend(values[0], Type("int", 64), line.type, signed=False)
         if op in ("load", "extractvalue", "extractelement", "atomicrmw", "cmpxchg"):
             return DIVERGENT
         return merge_unknown(*values) if values else DIVERGENT
@@ -449,7 +454,18 @@ class Evaluator:
         if match:
             signed, greatest = match[1] == "s", match[2] == "max"
             return least(signed, greatest, values[0], values[1], line.type.bits)
+        if line.callee == "@llvm.nvvm.shfl.sync.idx.i32":
+            return self._exchange(values)
         return DIVERGENT
+
+    def _exchange(self, values: list[Value]) -> Value:
+        """What one lane has, for all lanes of its warp; all have to take part."""
+        mask, value, lane, clamp = values
+        known = mask == (1 << 32) - 1 and isinstance(lane, int) and 0 <= lane < 32 and clamp == 31
+        if not known or isinstance(value, Unknown) or self.threads % 32:
+            return DIVERGENT
+        sources = np.arange(self.threads) // 32 * 32 + int(lane)  # type: ignore[arg-type]
+        return value if isinstance(value, int) else value[sources]
 
     def _register(self, line: Instruction) -> Value:
         name = line.callee.split("sreg.")[1]

@@ -24,7 +24,7 @@
 namespace mlir::workgroup {
 
 /// The version of the form; docs/certificates.md.
-static constexpr int64_t kCertificateVersion = 1;
+static constexpr int64_t kCertificateVersion = 2;
 
 namespace {
 
@@ -54,8 +54,9 @@ class CertificateWriter {
 public:
   CertificateWriter(llvm::json::OStream &json, llvm::StringRef text,
                     const llvm::Module &module,
-                    const std::vector<SyncRecord> &verdicts)
-      : json(json), module(module), verdicts(verdicts) {
+                    const std::vector<SyncRecord> &verdicts,
+                    const std::vector<KernelRecord> &kernels)
+      : json(json), module(module), verdicts(verdicts), kernels(kernels) {
     text.split(texts, '\n');
     LineWriter writer(lines);
     llvm::raw_null_ostream nowhere;
@@ -67,6 +68,7 @@ public:
 
 private:
   void writeBlock(const llvm::Function &kernel);
+  void writeBoxes(const llvm::Function &kernel);
   void writeProof(const llvm::Function &kernel);
   void writeControl(const llvm::Function &kernel,
                     const llvm::SetVector<const llvm::Value *> &named);
@@ -81,6 +83,7 @@ private:
   llvm::json::OStream &json;
   const llvm::Module &module;
   const std::vector<SyncRecord> &verdicts;
+  const std::vector<KernelRecord> &kernels;
   llvm::SmallVector<llvm::StringRef> texts;
   LineNumbers lines;
 };
@@ -151,6 +154,36 @@ void CertificateWriter::writeBlock(const llvm::Function &kernel) {
   });
 }
 
+/// The bytes that one copy by a tensor map moves.
+static int64_t getBoxBytes(const TensorMapRecord &map) {
+  int64_t bits = 0;
+  llvm::StringRef type = map.elementType;
+  bool isUnknown = type.drop_until(llvm::isDigit).getAsInteger(10, bits);
+  for (int64_t extent : map.box)
+    bits *= extent;
+  return isUnknown ? 0 : bits / 8;
+}
+
+void CertificateWriter::writeBoxes(const llvm::Function &kernel) {
+  auto it = llvm::find_if(kernels, [&](const KernelRecord &record) {
+    return record.name == kernel.getName();
+  });
+  json.attributeArray("boxes", [&] {
+    if (it == kernels.end())
+      return;
+    for (auto [number, parameter] : llvm::enumerate(it->parameters)) {
+      const PartRecord &part = parameter.parts.front();
+      auto &map = it->arguments[part.argument].tensorMap;
+      if (part.kind != "tensormap" || !map)
+        continue;
+      json.object([&, number = number] {
+        json.attribute("bytes", getBoxBytes(*map));
+        json.attribute("parameter", getOperandName(*kernel.getArg(number)));
+      });
+    }
+  });
+}
+
 void CertificateWriter::writeProof(const llvm::Function &kernel) {
   auto it = llvm::find_if(verdicts, [&](const SyncRecord &record) {
     return record.kernel == kernel.getName();
@@ -189,6 +222,21 @@ void CertificateWriter::writeText(const llvm::Instruction &instruction) {
   });
 }
 
+/// Adds the calls that concern mbarriers and units that work by themselves,
+/// with the addresses and numbers that they take.
+static void findOwnOrder(const llvm::Function &kernel,
+                         llvm::SetVector<const llvm::Value *> &found) {
+  for (const llvm::Instruction &instruction : llvm::instructions(kernel)) {
+    if (!hasOwnOrder(instruction))
+      continue;
+    found.insert(&instruction);
+    for (const llvm::Value *operand : instruction.operand_values())
+      if (operand->getType()->isIntegerTy() ||
+          operand->getType()->isPointerTy())
+        found.insert(operand);
+  }
+}
+
 /// Writes the instructions that decide how often loops go round, who goes which
 /// way, and what formulas are made of.
 void CertificateWriter::writeControl(
@@ -197,6 +245,7 @@ void CertificateWriter::writeControl(
   llvm::SetVector<const llvm::Value *> found(named.begin(), named.end());
   for (const llvm::BasicBlock &block : kernel)
     found.insert(block.getTerminator());
+  findOwnOrder(kernel, found);
   std::map<unsigned, const llvm::Instruction *> deciding;
   for (unsigned next = 0; next < found.size(); ++next) {
     auto *instruction = llvm::dyn_cast<llvm::Instruction>(found[next]);
@@ -312,6 +361,7 @@ void CertificateWriter::write(const llvm::Function &kernel) {
     writeAccesses(facts, addresses);
     writeAssumptions(kernel);
     writeBlock(kernel);
+    writeBoxes(kernel);
     writeControl(kernel, addresses.getNamed());
     writeGroups(groups);
     json.attribute("name", kernel.getName());
@@ -327,7 +377,8 @@ void CertificateWriter::write(const llvm::Function &kernel) {
 
 std::string writeCertificate(const llvm::Module &module, llvm::StringRef text,
                              llvm::StringRef chip,
-                             const std::vector<SyncRecord> &verdicts) {
+                             const std::vector<SyncRecord> &verdicts,
+                             const std::vector<KernelRecord> &kernels) {
   std::string document;
   llvm::raw_string_ostream stream(document);
   llvm::json::OStream json(stream, /*IndentSize=*/1);
@@ -335,7 +386,7 @@ std::string writeCertificate(const llvm::Module &module, llvm::StringRef text,
     json.attribute("chip", chip);
     json.attribute("covers", "workgroup memory");
     json.attribute("format", "pipeline-certificate");
-    CertificateWriter writer(json, text, module, verdicts);
+    CertificateWriter writer(json, text, module, verdicts, kernels);
     json.attributeArray("kernels", [&] {
       for (const llvm::Function &function : module)
         if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel &&

@@ -22,10 +22,11 @@ namespace mlir::workgroup {
 
 /// The certificate of the kernels of `module`, whose text is `text`, as a
 /// document. `verdicts` are what was proved of the kernels before they were
-/// lowered.
+/// lowered; `kernels` say what their tensor maps are.
 std::string writeCertificate(const llvm::Module &module, llvm::StringRef text,
                              llvm::StringRef chip,
-                             const std::vector<SyncRecord> &verdicts);
+                             const std::vector<SyncRecord> &verdicts,
+                             const std::vector<KernelRecord> &kernels);
 
 } // namespace mlir::workgroup
 

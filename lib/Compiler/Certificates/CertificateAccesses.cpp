@@ -13,6 +13,7 @@
 
 #include "KernelFacts.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -49,6 +50,20 @@ std::optional<OrderFact> getOrder(const llvm::Instruction &instruction) {
   if (name == "llvm.nvvm.cp.async.wait.group")
     return OrderFact{Kind::Wait, 0, unsigned(getArgument(instruction, 0))};
   return std::nullopt;
+}
+
+bool hasOwnOrder(const llvm::Instruction &instruction) {
+  auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (call && call->isInlineAsm())
+    return llvm::cast<llvm::InlineAsm>(call->getCalledOperand())
+        ->hasSideEffects();
+  llvm::StringRef name = getIntrinsicName(instruction);
+  return name.consume_front("llvm.nvvm.") &&
+         llvm::any_of(
+             llvm::ArrayRef<llvm::StringRef>{"mbarrier.", "cp.async.bulk.",
+                                             "wgmma.", "fence.", "elect.sync",
+                                             "setmaxnreg."},
+             [&](llvm::StringRef start) { return name.starts_with(start); });
 }
 
 /// The pointers that `pointer` is made of.

@@ -73,6 +73,10 @@ findBlockExtents(const llvm::Function &kernel);
 /// What orders threads at `instruction`, if anything does.
 std::optional<OrderFact> getOrder(const llvm::Instruction &instruction);
 
+/// True if `instruction` concerns mbarriers, or units that work by themselves:
+/// TMA, products of warp groups, fences, and assembly with effects.
+bool hasOwnOrder(const llvm::Instruction &instruction);
+
 /// Finds the barriers behind which each access may be.
 void findIntervals(const llvm::Function &kernel, const LineNumbers &lines,
                    KernelFacts &facts);
