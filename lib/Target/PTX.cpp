@@ -53,6 +53,30 @@ static bool isLibdeviceFunction(StringRef name) {
 // Target
 //===----------------------------------------------------------------------===//
 
+/// The version that `target` asks for, if it asks for nothing else.
+static std::optional<unsigned> getOnlyVersion(NVVM::NVVMTargetAttr target) {
+  StringRef features = target.getFeatures();
+  unsigned version;
+  if (!features.consume_front("+ptx") || features.getAsInteger(10, version))
+    return std::nullopt;
+  return version;
+}
+
+/// The one of `lhs` and `rhs`, for the same chip, that has what both need; null
+/// if neither has.
+static NVVM::NVVMTargetAttr getNewer(NVVM::NVVMTargetAttr lhs,
+                                     NVVM::NVVMTargetAttr rhs) {
+  if (lhs.getChip() != rhs.getChip())
+    return {};
+  if (lhs.getFeatures() == rhs.getFeatures())
+    return rhs;
+  std::optional<unsigned> left = getOnlyVersion(lhs),
+                          right = getOnlyVersion(rhs);
+  if (!left || !right)
+    return {};
+  return *left > *right ? lhs : rhs;
+}
+
 NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
   NVVM::NVVMTargetAttr common;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
@@ -61,15 +85,15 @@ NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
       kernels.emitOpError("has no NVVM target; run workgroup-attach-target");
       return {};
     }
-    if (common && (common.getChip() != target.getChip() ||
-                   common.getFeatures() != target.getFeatures())) {
+    NVVM::NVVMTargetAttr newer = common ? getNewer(common, target) : target;
+    if (!newer) {
       kernels.emitOpError("is for ")
           << target.getChip() << " (" << target.getFeatures()
           << "), but another GPU module is for " << common.getChip() << " ("
           << common.getFeatures() << "), and one PTX text serves one of them";
       return {};
     }
-    common = target;
+    common = newer;
   }
   if (!common)
     emitError(module.getLoc(), "holds no GPU module to translate");

@@ -281,3 +281,23 @@ def test_no_spills(threads: int, products: int) -> None:
     # Else the last iteration stands behind the loop, too.
     plain = build(kernel, types, slots=3, until="ptx", options=" rotate-loops=false")
     assert (plain.ptx or "").count("mma.sync") == products
+
+
+def test_one_text_for_kernels_of_different_needs() -> None:
+    """The version of PTX is the one that all kernels can do with."""
+    text = """
+    func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>)
+        -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<64x64xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+      %0 = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>)
+          outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+      %1 = linalg.exp ins(%c : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>)
+          -> tensor<64x64xf32>
+      return %0, %1 : tensor<64x64xf32>, tensor<64x64xf32>
+    }"""
+    module = pipeline.compile(text, chip="sm_75")
+    assert ".version 6.5" in module.ptx
+    assert "mma.sync" in module.ptx
+    assert len(module.kernels) == 2
