@@ -69,6 +69,8 @@ def KeepChainsPass : Pass<"workgroup-keep-chains"> {
     share out by 16 or a multiple. What is between may be element-wise, of tiles or of rows, or
     reduce elements of rows; it may read other memory by the loops of a tile, and ask for the
     numbers of iterations (a causal mask). Buffers are filled before they are read.
+    Behind the loop results are stored, and what rows were reduced to may be, by one lane
+    for each row; fewer rows and columns, too, than the buffers have.
     Whatever is otherwise is left alone.
 
     To be run behind `workgroup-place-buffers`, and before `workgroup-map-to-threads`, with the

@@ -58,7 +58,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     lengths, those too that only the launch knows. The columns of the second result, and the sums
     of the first, are of constant extents of 256 at most: what is computed with an element of the
     row is then less than what it costs to have it in global memory. There are at least 16 rows, and
-    `chain-blocks` times as many if there is much to do for each 16 of them.
+    `chain-blocks` times as many if there is much to do for each 16 of them; but for fewer rows
+    of 16 bits with a softmax between, where blocks can share the columns. The rows go along the last loop
+    of more than one iteration that one factor has alone: queries, or the heads that share keys. A single row is
+    given a loop of one iteration.
 
     An `scf.forall` or `scf.parallel` of the host that is mapped to nothing is a kernel of its own,
     `@<function>_<n>_points` if an iteration is the work of one thread, `@<function>_<n>_tiles` if
@@ -195,6 +198,17 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     contraction multiplies before it is divided, not after; NaN and infinities come through as they
     would have.
 
+    With `split` besides, of a chain with a softmax, blocks share the columns: the sizes are those of
+    a block's tile along the loops of the second contraction, a multiple of `stream` along its sum. A
+    loop over blocks makes, of each tile, the largest element of each row, the sums and the
+    products, in tensors the first dimension of which is the number of the part. Another one, that for the
+    root, scales the sums of all parts by the exponential of the difference of their largest element to the
+    largest of all, adds them up, and does the rest. No atomic operation is needed, and the order is
+    the same in each run.
+
+    Of few rows of 16 bits, which tensor cores multiply, a tile has 16, the last of which are zeros
+    and are stored nowhere.
+
     What an element-wise operation makes for several others stays in a tile, unless the size of
     this is not known, or `recompute` is set: then each of them computes it for itself. What is
     made of indices and numbers alone is always computed where it is read, but for products
@@ -208,7 +222,7 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     Functions without structured operations on tensors, or with more than one block of code,
     are left alone. Fails if the function is more than one kernel, if `block` names a
     loop that blocks cannot share out, if `split` is given without just one reduction the partial
-    results of which can be put together, if `columns` or `stream` is given without a chain, and
+    results of which can be put together, or a chain with a softmax and `stream`, if `columns` or `stream` is given without a chain, and
     if `stream` is given where the second contraction needs whole rows.
   }];
   let options = [

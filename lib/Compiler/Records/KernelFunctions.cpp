@@ -136,7 +136,9 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
   record.rows = {};
   for (std::optional<unsigned> row : group.getRowOf(op))
     record.rows.push_back(row && group.getRows()[*row] ? row : std::nullopt);
-  record.isSplittable = op == getSplittable(group);
+  const std::optional<ContractionChain> &chain = group.getChain();
+  record.isSplittable = op == getSplittable(group) ||
+                        (chain && op == chain->second && hasFewRows(*chain));
   return record;
 }
 
@@ -149,7 +151,9 @@ describeChain(const KernelGroup &group) {
   auto find = [&](linalg::LinalgOp op) -> unsigned {
     return llvm::find(ops, op) - ops.begin();
   };
-  ChainBytes whole = getRowBytes(*chain).value_or(ChainBytes());
+  ChainBytes whole;
+  if (!hasFewRows(*chain))
+    whole = getRowBytes(*chain).value_or(ChainBytes());
   ChainBytes streamed = getStreamBytes(*chain).value_or(ChainBytes());
   return KernelChainRecord{find(chain->first),
                            find(chain->second),

@@ -321,6 +321,10 @@ bool RegisterChainFinder::sortOps() {
   return true;
 }
 
+static bool isSink(ChainRole role) {
+  return role == ChainRole::Sink || role == ChainRole::RowSink;
+}
+
 /// True if `op` has all that there is of its buffers; in the end it may have
 /// less of them.
 bool RegisterChainFinder::checkShapes(Operation *op, ChainRole role) {
@@ -329,12 +333,13 @@ bool RegisterChainFinder::checkShapes(Operation *op, ChainRole role) {
     if (!buffer)
       return true;
     auto type = cast<MemRefType>(operand.getType());
-    return llvm::all_of_zip(type.getShape(), chain.buffers.find(buffer)->second,
-                            [&](int64_t size, ChainDim dim) {
-                              return size == chain.getExtent(dim) ||
-                                     (role == ChainRole::Sink &&
-                                      ShapedType::isDynamic(size));
-                            });
+    return llvm::all_of_zip(
+        type.getShape(), chain.buffers.find(buffer)->second,
+        [&](int64_t size, ChainDim dim) {
+          return size == chain.getExtent(dim) ||
+                 (isSink(role) &&
+                  (ShapedType::isDynamic(size) || size < chain.getExtent(dim)));
+        });
   });
 }
 
@@ -346,6 +351,11 @@ bool RegisterChainFinder::checkInputs(Operation *op, ChainRole role) {
                   role == ChainRole::Sink;
   if (!structured || role == ChainRole::First || role == ChainRole::Second)
     return role != ChainRole::Sink || findTile(chain, op);
+  if (role == ChainRole::RowSink &&
+      !llvm::all_of(chain.getDims(structured), [](std::optional<ChainDim> dim) {
+        return dim == ChainDim::Rows || dim == ChainDim::Single;
+      }))
+    return false;
   OpOperand *tile = findTile(chain, op);
   if (isOfTile) {
     if (!tile || !structured.getMatchingIndexingMap(tile).isPermutation())
@@ -413,7 +423,7 @@ bool RegisterChainFinder::checkOrder() {
     if (!role || !checkShapes(op, *role) || !checkInputs(op, *role))
       return false;
     bool isBehind = op->getBlock() == outer && isInside;
-    if (*role == ChainRole::Sink && !isBehind)
+    if (isSink(*role) && !isBehind)
       return false;
     if (op->getBlock() != outer && !isInside && !enter())
       return false;

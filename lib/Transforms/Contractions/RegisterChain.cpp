@@ -132,7 +132,9 @@ static std::optional<ChainRole> getCopyRole(const RegisterChain &chain,
       getElementTypeOrSelf(op.getSource()) !=
           getElementTypeOrSelf(op.getTarget()))
     return std::nullopt;
-  return chain.getBuffer(op.getTarget()) ? ChainRole::Copy : ChainRole::Sink;
+  if (chain.getBuffer(op.getTarget()))
+    return ChainRole::Copy;
+  return findTile(chain, op) ? ChainRole::Sink : ChainRole::RowSink;
 }
 
 std::optional<ChainRole> getRole(const RegisterChain &chain, Operation *op) {
@@ -154,9 +156,10 @@ std::optional<ChainRole> getRole(const RegisterChain &chain, Operation *op) {
                : std::nullopt;
   if (!structured.getMatchingIndexingMap(output).isPermutation())
     return std::nullopt;
+  if (!made && !isPointwise(structured))
+    return std::nullopt;
   if (!made)
-    return isPointwise(structured) ? std::optional(ChainRole::Sink)
-                                   : std::nullopt;
+    return findTile(chain, op) ? ChainRole::Sink : ChainRole::RowSink;
   if (putsOneNumber(structured))
     return ChainRole::Fill;
   return chain.isOfRows(made) ? ChainRole::Rows : ChainRole::Elements;

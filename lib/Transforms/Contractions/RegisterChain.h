@@ -71,7 +71,9 @@ enum class ChainRole {
   /// Reduces the elements of each row.
   Fold,
   /// Stores what it makes of the elements of a tile elsewhere.
-  Sink
+  Sink,
+  /// Stores what it makes of numbers of rows elsewhere.
+  RowSink
 };
 
 /// The role of `op`; nothing if it has none.

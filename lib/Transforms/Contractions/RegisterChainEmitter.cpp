@@ -20,6 +20,8 @@
 #include "Transforms/Utils/LaneReducer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -96,36 +98,43 @@ SmallVector<Value> RegisterChainEmitter::makeElements(linalg::LinalgOp op) {
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// What the body of `op` makes of `row` of the thread; `mapping` gets what it
+/// computes.
+Value RegisterChainEmitter::makeRow(linalg::LinalgOp op, int64_t row,
+                                    IRMapping &mapping) {
+  ContractionPart &part = second->part;
+  SmallVector<std::optional<ChainDim>> dims = chain.getDims(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (argument.use_empty())
+      continue;
+    Value value = getRegister(&operand, {row, 0, 1, {}}, part.tile);
+    mapping.map(argument, value ? value : operand.get());
+  }
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto number = dyn_cast<linalg::IndexOp>(inner);
+    if (!number) {
+      rewriter.clone(inner, mapping);
+      continue;
+    }
+    OpFoldResult at = rewriter.getIndexAttr(0);
+    if (dims[number.getDim()] == ChainDim::Rows)
+      at = part.getIndex(chain.second.rows.loops.front(), row, 0);
+    mapping.map(number.getResult(), part.index.value(at));
+  }
+  return mapping.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(0));
+}
+
 SmallVector<Value> RegisterChainEmitter::makeRows(linalg::LinalgOp op) {
   SmallVector<Value> results;
-  Value yielded = op.getBlock()->getTerminator()->getOperand(0);
-  Operation *made = yielded.getDefiningOp();
+  Operation *made =
+      op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   bool isPower = isa_and_nonnull<math::ExpOp, math::Exp2Op>(made);
   SmallVector<Value> &powers = exponents[chain.getBuffer(op.getDpsInits()[0])];
   powers.clear();
-  ContractionPart &part = second->part;
-  SmallVector<std::optional<ChainDim>> dims = chain.getDims(op);
-  for (int64_t row = 0; row < part.tile.rows; ++row) {
+  for (int64_t row = 0; row < second->part.tile.rows; ++row) {
     IRMapping mapping;
-    for (OpOperand &operand : op->getOpOperands()) {
-      BlockArgument argument = op.getMatchingBlockArgument(&operand);
-      if (argument.use_empty())
-        continue;
-      Value value = getRegister(&operand, {row, 0, 1, {}}, part.tile);
-      mapping.map(argument, value ? value : operand.get());
-    }
-    for (Operation &inner : op.getBlock()->without_terminator()) {
-      auto number = dyn_cast<linalg::IndexOp>(inner);
-      if (!number) {
-        rewriter.clone(inner, mapping);
-        continue;
-      }
-      OpFoldResult at = rewriter.getIndexAttr(0);
-      if (dims[number.getDim()] == ChainDim::Rows)
-        at = part.getIndex(chain.second.rows.loops.front(), row, 0);
-      mapping.map(number.getResult(), part.index.value(at));
-    }
-    results.push_back(mapping.lookupOrDefault(yielded));
+    results.push_back(makeRow(op, row, mapping));
     if (isPower)
       powers.push_back(mapping.lookupOrDefault(made->getOperand(0)));
   }
@@ -235,6 +244,64 @@ void RegisterChainEmitter::sink(Operation *op) {
               registers.find(chain.getBuffer(tile->get()))->second);
 }
 
+/// Stores what `op` makes of `row` of the thread, if that is there.
+void RegisterChainEmitter::storeRow(Operation *op, int64_t row) {
+  ContractionPart &part = second->part;
+  auto copy = dyn_cast<memref::CopyOp>(op);
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  Value target =
+      copy ? copy.getTarget() : Value(structured.getDpsInits().front());
+  SmallVector<ChainDim> dims;
+  if (copy)
+    dims = chain.buffers.lookup(chain.getBuffer(copy.getSource()));
+  else
+    for (AffineExpr at :
+         structured.getMatchingIndexingMap(structured.getDpsInitOperand(0))
+             .getResults())
+      dims.push_back(
+          *chain.getDims(structured)[cast<AffineDimExpr>(at).getPosition()]);
+  Location loc = op->getLoc();
+  Value at = part.index.value(
+      part.getIndex(chain.second.rows.loops.front(), row, /*column=*/0));
+  Value zero = part.index.value(rewriter.getIndexAttr(0));
+  Value isThere;
+  SmallVector<OpFoldResult> sizes =
+      memref::getMixedSizes(rewriter, loc, target);
+  SmallVector<Value> indices;
+  for (auto [dim, size] : llvm::zip_equal(dims, sizes)) {
+    indices.push_back(dim == ChainDim::Rows ? at : zero);
+    if (dim == ChainDim::Rows &&
+        getConstantIntValue(size) != chain.getExtent(dim))
+      isThere = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                      at, part.index.value(size));
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (isThere) {
+    auto branch = scf::IfOp::create(rewriter, loc, isThere);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+  }
+  IRMapping mapping;
+  Value made = copy ? registers.lookup(chain.getBuffer(copy.getSource()))[row]
+                    : makeRow(structured, row, mapping);
+  memref::StoreOp::create(rewriter, loc, made, target, indices);
+}
+
+/// One lane of a row stores what all of them have.
+void RegisterChainEmitter::sinkRows(Operation *op) {
+  ContractionPart &part = second->part;
+  Location loc = op->getLoc();
+  Value column = part.index.value(part.getIndex(
+      chain.second.columns.loops.front(), /*row=*/0, /*column=*/0));
+  Value isFirst =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, column,
+                            part.index.value(rewriter.getIndexAttr(0)));
+  auto branch = scf::IfOp::create(rewriter, loc, isFirst);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  for (int64_t row = 0; row < part.tile.rows; ++row)
+    storeRow(op, row);
+}
+
 void RegisterChainEmitter::emit(Operation *op) {
   if (done.contains(op))
     return;
@@ -242,6 +309,8 @@ void RegisterChainEmitter::emit(Operation *op) {
   ChainRole role = *getRole(chain, op);
   if (role == ChainRole::Sink)
     return sink(op);
+  if (role == ChainRole::RowSink)
+    return sinkRows(op);
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     exponents.erase(chain.getBuffer(copy.getTarget()));
     registers[chain.getBuffer(copy.getTarget())] =
@@ -267,6 +336,7 @@ void RegisterChainEmitter::emit(Operation *op) {
       return fold(structured);
     case ChainRole::Copy:
     case ChainRole::Sink:
+    case ChainRole::RowSink:
       break;
     }
     llvm_unreachable("copies and sinks make nothing");

@@ -53,6 +53,7 @@ private:
   SmallVector<linalg::LinalgOp> findScalings(linalg::LinalgOp first) const;
   Value differsFromOne(Value factors);
   void scale(ArrayRef<linalg::LinalgOp> ops);
+  Value makeRow(linalg::LinalgOp op, int64_t row, IRMapping &mapping);
   SmallVector<Value> makeRows(linalg::LinalgOp op);
   Value reduceLanes(linalg::LinalgOp op, Value value);
   Value combine(linalg::LinalgOp op, Value lhs, Value rhs);
@@ -61,6 +62,8 @@ private:
   SmallVector<Value> fold(linalg::LinalgOp op);
   SmallVector<Value> multiply(Operation *op);
   void sink(Operation *op);
+  void storeRow(Operation *op, int64_t row);
+  void sinkRows(Operation *op);
   void emit(Operation *op);
   void enter();
   void leave();

@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockTiles.h"
+#include "Transforms/Linalg/LinalgClasses.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
 namespace mlir::workgroup {
@@ -21,6 +24,22 @@ ArrayAttr makeBlockMapping(Builder &builder, unsigned numDims) {
         static_cast<gpu::MappingId>(
             static_cast<unsigned>(gpu::MappingId::LinearDim0) + dim)));
   return builder.getArrayAttr(mapping);
+}
+
+void fuseProducers(RewriterBase &rewriter, ArrayRef<Operation *> slices,
+                   scf::ForallOp blocks) {
+  SmallVector<LoopLikeOpInterface> loops(1, blocks);
+  SmallVector<Operation *> worklist(slices);
+  for (unsigned next = 0; next < worklist.size(); ++next) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(worklist[next]);
+    if (!slice || !getTensorOp(slice.getSource().getDefiningOp()))
+      continue;
+    auto fused = scf::tileAndFuseProducerOfSlice(rewriter, slice, loops);
+    if (!fused)
+      continue;
+    rewriter.replaceOp(slice, fused->tiledAndFusedProducer);
+    llvm::append_range(worklist, fused->generatedSlices);
+  }
 }
 
 BlockTiles::BlockTiles(OpBuilder &builder, linalg::LinalgOp op,
@@ -38,7 +57,7 @@ BlockTiles::BlockTiles(OpBuilder &builder, linalg::LinalgOp op,
 }
 
 scf::ForallOp BlockTiles::makeLoop(OpBuilder &builder,
-                                   Value destination) const {
+                                   ValueRange destinations) const {
   SmallVector<OpFoldResult> first, past, steps;
   for (auto [extent, size] : llvm::zip_equal(extents, tileSizes)) {
     if (size == 0)
@@ -47,7 +66,7 @@ scf::ForallOp BlockTiles::makeLoop(OpBuilder &builder,
     past.push_back(extent);
     steps.push_back(builder.getIndexAttr(size));
   }
-  return scf::ForallOp::create(builder, loc, first, past, steps, destination,
+  return scf::ForallOp::create(builder, loc, first, past, steps, destinations,
                                makeBlockMapping(builder, steps.size()));
 }
 

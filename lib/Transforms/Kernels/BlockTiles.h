@@ -27,6 +27,10 @@ constexpr unsigned kMaxBlockDims = 10;
 /// Which block does what: the last dimension goes on from block to block.
 ArrayAttr makeBlockMapping(Builder &builder, unsigned numDims);
 
+/// Lets the blocks compute for themselves what others made for `slices`.
+void fuseProducers(RewriterBase &rewriter, ArrayRef<Operation *> slices,
+                   scf::ForallOp blocks);
+
 /// The tiles of an operation's loops that blocks share out.
 class BlockTiles {
 public:
@@ -35,7 +39,7 @@ public:
   BlockTiles(OpBuilder &builder, linalg::LinalgOp op, ArrayRef<int64_t> sizes);
 
   /// A loop with an iteration for each tile, mapped to blocks.
-  scf::ForallOp makeLoop(OpBuilder &builder, Value destination) const;
+  scf::ForallOp makeLoop(OpBuilder &builder, ValueRange destinations) const;
   /// Sets offsets and sizes to those of the tile for the iteration `ids`.
   void enter(OpBuilder &builder, ValueRange ids);
 

@@ -119,13 +119,39 @@ static bool mayBeRagged(const ContractionChain &chain) {
   return true;
 }
 
+/// The most sums of the first contraction, and columns of the second.
+static constexpr int64_t kMaxExtent = 256;
+
+/// True if tensor cores have both contractions of `chain`, of a softmax
+/// between, in 16 bits, by tiles with zeros for rows that are not there.
+static bool takesPaddedRows(const ContractionChain &chain) {
+  constexpr int64_t kSumsOfMatrix = 16, kColumnsOfMatrix = 8;
+  int64_t sums = getExtent(chain.first, chain.firstSum);
+  int64_t results = getExtent(chain.second, chain.secondColumn);
+  if (ShapedType::isDynamic(sums) || sums % kSumsOfMatrix != 0 ||
+      ShapedType::isDynamic(results) || results % kColumnsOfMatrix != 0)
+    return false;
+  for (linalg::LinalgOp op : {chain.first, chain.second})
+    for (Value factor : op.getDpsInputs())
+      if (!getElementTypeOrSelf(factor).isF16() &&
+          !getElementTypeOrSelf(factor).isBF16())
+        return false;
+  return hasSoftmax(chain);
+}
+
+bool hasFewRows(const ContractionChain &chain) {
+  int64_t rows = getExtent(chain.second, chain.row);
+  return !ShapedType::isDynamic(rows) && rows > 0 && rows < kChainRows &&
+         takesPaddedRows(chain);
+}
+
 std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain) {
   std::optional<ChainStream> stream = findStream(chain);
   linalg::LinalgOp first = chain.first, second = chain.second;
   int64_t results = getExtent(second, chain.secondColumn);
   int64_t sums = getExtent(first, chain.firstSum);
   if (!stream || ShapedType::isDynamic(results) ||
-      ShapedType::isDynamic(sums) || !(areWhole(chain) || mayBeRagged(chain)))
+      ShapedType::isDynamic(sums) || !(mayBeRagged(chain) || areWhole(chain)))
     return std::nullopt;
   // A row apart from the next, and what is carried of it.
   ChainBytes bytes{64};
@@ -157,15 +183,26 @@ static bool fits(const std::optional<ChainBytes> &bytes, int64_t capacity) {
   return bytes && kChainRows * bytes->perRow + bytes->ofTiles <= capacity;
 }
 
+bool mayHaveRow(const ContractionChain &chain,
+                const FormKernelsOptions &limits) {
+  int64_t columns = getExtent(chain.first, chain.firstColumn);
+  return takesPaddedRows(chain) &&
+         (ShapedType::isDynamic(columns) || columns > 1) &&
+         getExtent(chain.first, chain.firstSum) <= kMaxExtent &&
+         getExtent(chain.second, chain.secondColumn) <= kMaxExtent &&
+         fits(getStreamBytes(chain), limits.chainBytes);
+}
+
 std::optional<StringRef> getObstacle(const ContractionChain &chain,
                                      const FormKernelsOptions &limits) {
-  constexpr int64_t kMaxExtent = 256, kMuchWork = 1 << 21;
+  constexpr int64_t kMuchWork = 1 << 21;
   int64_t rows = getExtent(chain.second, chain.row);
   int64_t columns = getExtent(chain.first, chain.firstColumn);
   int64_t sums = getExtent(chain.first, chain.firstSum);
   int64_t results = getExtent(chain.second, chain.secondColumn);
   std::optional<ChainBytes> whole = getRowBytes(chain);
-  bool isShort = fits(whole, limits.chainBytes);
+  bool isFew = hasFewRows(chain);
+  bool isShort = !isFew && fits(whole, limits.chainBytes);
   std::optional<ChainBytes> streamed =
       isShort ? std::nullopt : getStreamBytes(chain);
   if (ShapedType::isDynamic(sums) || ShapedType::isDynamic(results) ||
@@ -176,7 +213,7 @@ std::optional<StringRef> getObstacle(const ContractionChain &chain,
     return "its rows are of one element";
   if (sums > kMaxExtent || results > kMaxExtent)
     return "there is more to do with its rows than to write and read them";
-  if (!ShapedType::isDynamic(rows) && rows < kChainRows)
+  if (!ShapedType::isDynamic(rows) && rows < kChainRows && !isFew)
     return "there are few rows";
   if (!isShort && !fits(streamed, limits.chainBytes))
     return "its rows and the tiles it multiplies do not fit into memory";
@@ -190,7 +227,7 @@ std::optional<StringRef> getObstacle(const ContractionChain &chain,
       blocks *=
           *row == chain.row ? llvm::divideCeil(extent, kChainRows) : extent;
   }
-  if (blocks < limits.chainBlocks &&
+  if (blocks < limits.chainBlocks && !isFew &&
       (ShapedType::isDynamic(columns) ||
        kChainRows * columns * (sums + results) > kMuchWork))
     return "few blocks would have much to do";

@@ -23,6 +23,14 @@ namespace mlir::workgroup {
 /// where it goes through them.
 constexpr int64_t kChainRows = 16, kStreamColumns = 64;
 
+/// True if `chain`, a softmax between, has a few rows, of 16 bits: tensor cores
+/// multiply tiles of kChainRows, of which the last rows are zeros.
+bool hasFewRows(const ContractionChain &chain);
+
+/// True if `chain`, which has no row, would be one kernel if it had one.
+bool mayHaveRow(const ContractionChain &chain,
+                const FormKernelsOptions &limits);
+
 /// Why a kernel of `chain` would be too large, or slower than one for each
 /// contraction.
 std::optional<StringRef> getObstacle(const ContractionChain &chain,

@@ -468,4 +468,9 @@ std::optional<ChainStream> findStream(const ContractionChain &chain) {
   return StreamFinder(chain).find();
 }
 
+bool hasSoftmax(const ContractionChain &chain) {
+  std::optional<ChainStream> stream = findStream(chain);
+  return stream && stream->largest;
+}
+
 } // namespace mlir::workgroup

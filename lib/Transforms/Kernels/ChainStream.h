@@ -65,6 +65,11 @@ struct ChainStream {
     /// operations, linear in it, that lead from there to what is yielded.
     OpOperand *weight = nullptr;
     SmallVector<Operation *> steps = {};
+
+    /// True if it is a sum or the like along the columns.
+    bool isFold() const {
+      return role == StreamRole::Fold || role == StreamRole::ScaledFold;
+    }
   };
   /// In the order of the program.
   SmallVector<Link> links;
@@ -86,6 +91,10 @@ struct ChainStream {
 
 /// How `chain` goes through its columns; nothing if it needs whole rows.
 std::optional<ChainStream> findStream(const ContractionChain &chain);
+
+/// True if there is a softmax between the contractions: what parts of the
+/// columns come to can be put together.
+bool hasSoftmax(const ContractionChain &chain);
 
 /// What a constant fill before `op` starts it from; null if it starts from
 /// anything else.

@@ -17,14 +17,16 @@ namespace {
 /// Looks for the chain that ends with the factor `between` of a contraction.
 class ChainFinder {
 public:
-  explicit ChainFinder(OpOperand &between)
-      : between(between), second(cast<linalg::LinalgOp>(between.getOwner())) {}
+  ChainFinder(OpOperand &between, bool hasRow)
+      : between(between), second(cast<linalg::LinalgOp>(between.getOwner())),
+        hasRow(hasRow) {}
 
   std::optional<ContractionChain> find();
 
 private:
   bool isOnlyBetween(linalg::LinalgOp op) const;
   bool collect();
+  std::optional<unsigned> findRow(AffineMap read) const;
   bool findSecondLoops();
   bool mapUse(OpOperand &use, ContractionChain::Loops &loops) const;
   bool mapRows(linalg::LinalgOp op);
@@ -32,6 +34,7 @@ private:
 
   OpOperand &between;
   linalg::LinalgOp second;
+  bool hasRow;
   /// In the order of the program.
   llvm::SetVector<Operation *> ops;
   DenseMap<Operation *, ContractionChain::Loops> rowsOf;
@@ -138,23 +141,38 @@ static bool isContiguous(linalg::LinalgOp op, unsigned loop) {
          indices.back() == getAffineDimExpr(loop, op.getContext());
 }
 
+/// The last loop of the factor between but for the sum, `read`, that the other
+/// factor has not; if that is of one iteration, one before that is of more.
+std::optional<unsigned> ChainFinder::findRow(AffineMap read) const {
+  std::optional<unsigned> found;
+  for (unsigned i = read.getNumResults() - 1; i-- > 0;) {
+    unsigned loop = read.getDimPosition(i);
+    if (!isOfOneFactor(second, loop))
+      break;
+    if (!found)
+      found = loop;
+    if (linalg::LinalgOp(second).getStaticLoopRanges()[loop] != 1)
+      return loop;
+  }
+  return found;
+}
+
 /// The rows are the loops of the factor between but for the sum, which goes
 /// along contiguous memory, as columns of results do.
 bool ChainFinder::findSecondLoops() {
   AffineMap read = second.getMatchingIndexingMap(&between);
   std::optional<unsigned> sum = getSum(second);
-  if (!sum || read.getNumResults() < 2 ||
+  if (!sum || read.getNumResults() < (hasRow ? 2 : 1) ||
       read.getDimPosition(read.getNumResults() - 1) != *sum)
     return false;
   rows.resize(second.getNumLoops());
-  for (unsigned i = 0; i + 1 < read.getNumResults(); ++i) {
-    chain.row = read.getDimPosition(i);
-    rows.set(chain.row);
-  }
+  for (unsigned i = 0; i + 1 < read.getNumResults(); ++i)
+    rows.set(read.getDimPosition(i));
   std::optional<unsigned> column = getColumn(second, rows);
-  if (!column || !isOfOneFactor(second, chain.row) ||
-      !isContiguous(second, *column))
+  std::optional<unsigned> row = findRow(read);
+  if (!column || row.has_value() != hasRow || !isContiguous(second, *column))
     return false;
+  chain.row = row.value_or(0);
   chain.secondSum = *sum;
   chain.secondColumn = *column;
   ContractionChain::Loops &loops = rowsOf[second];
@@ -209,12 +227,12 @@ bool ChainFinder::findFirstLoops() {
   std::optional<unsigned> row;
   for (auto [loop, of] : llvm::enumerate(rowsOf[chain.first])) {
     isRow[loop] = of.has_value();
-    if (of == chain.row)
+    if (hasRow && of == chain.row)
       row = loop;
   }
   std::optional<unsigned> column = getColumn(chain.first, isRow);
-  if (!column || !row || !isOfOneFactor(chain.first, *row) ||
-      !isContiguous(chain.first, *column))
+  if (!column || !isContiguous(chain.first, *column) ||
+      (hasRow && !(row && isOfOneFactor(chain.first, *row))))
     return false;
   chain.firstSum = *sum;
   chain.firstColumn = *column;
@@ -235,14 +253,24 @@ std::optional<ContractionChain> ChainFinder::find() {
   return std::move(chain);
 }
 
-std::optional<ContractionChain> findChain(linalg::LinalgOp second) {
+static std::optional<ContractionChain> findAnyChain(linalg::LinalgOp second,
+                                                    bool hasRow) {
   if (classify(second) != LinalgClass::Contraction)
     return std::nullopt;
   for (OpOperand *factor : second.getDpsInputOperands())
     if (getTensorOp(factor->get().getDefiningOp()))
-      if (std::optional<ContractionChain> chain = ChainFinder(*factor).find())
+      if (std::optional<ContractionChain> chain =
+              ChainFinder(*factor, hasRow).find())
         return chain;
   return std::nullopt;
+}
+
+std::optional<ContractionChain> findChain(linalg::LinalgOp second) {
+  return findAnyChain(second, /*hasRow=*/true);
+}
+
+std::optional<ContractionChain> findRowlessChain(linalg::LinalgOp second) {
+  return findAnyChain(second, /*hasRow=*/false);
 }
 
 //===----------------------------------------------------------------------===//

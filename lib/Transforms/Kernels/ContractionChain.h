@@ -49,6 +49,10 @@ struct ContractionChain {
 /// there is none.
 std::optional<ContractionChain> findChain(linalg::LinalgOp second);
 
+/// The same of contractions without a loop of one factor only: vectors times
+/// matrices. The chain has no `row`.
+std::optional<ContractionChain> findRowlessChain(linalg::LinalgOp second);
+
 /// The operand of `op`, an element-wise operation, that it can put its result
 /// in the place of: what makes it is of those that are kept, and nothing reads
 /// it afterwards. Null if there is none.

@@ -12,7 +12,6 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
@@ -83,7 +82,6 @@ public:
 private:
   Value makeDestination();
   LogicalResult makePart(scf::ForallOp blocks);
-  void fuseProducers(ArrayRef<Operation *> slices, scf::ForallOp blocks);
 
   RewriterBase &rewriter;
   linalg::LinalgOp op;
@@ -103,23 +101,6 @@ Value ReductionSplitter::makeDestination() {
   llvm::append_range(extents, tensor::getMixedSizes(rewriter, loc, init));
   return tensor::EmptyOp::create(rewriter, loc, extents,
                                  getElementTypeOrSelf(init));
-}
-
-/// Lets the block compute for itself what others made for its slices.
-void ReductionSplitter::fuseProducers(ArrayRef<Operation *> slices,
-                                      scf::ForallOp blocks) {
-  SmallVector<LoopLikeOpInterface> loops(1, blocks);
-  SmallVector<Operation *> worklist(slices);
-  for (unsigned next = 0; next < worklist.size(); ++next) {
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(worklist[next]);
-    if (!slice || !getTensorOp(slice.getSource().getDefiningOp()))
-      continue;
-    auto fused = scf::tileAndFuseProducerOfSlice(rewriter, slice, loops);
-    if (!fused)
-      continue;
-    rewriter.replaceOp(slice, fused->tiledAndFusedProducer);
-    llvm::append_range(worklist, fused->generatedSlices);
-  }
 }
 
 /// Makes the work of a block: from the neutral element to one partial result.
@@ -157,7 +138,7 @@ LogicalResult ReductionSplitter::makePart(scf::ForallOp blocks) {
   rewriter.setInsertionPointToEnd(blocks.getTerminator().getBody());
   tensor::ParallelInsertSliceOp::create(rewriter, loc, tiled->getResult(0),
                                         whole, offsets, extents, strides);
-  fuseProducers(part->generatedSlices, blocks);
+  fuseProducers(rewriter, part->generatedSlices, blocks);
   return success();
 }
 

@@ -15,6 +15,7 @@
 
 #include "StreamEnd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::workgroup {
@@ -207,17 +208,17 @@ static Value share(OpBuilder &builder, Location loc, const ChainStream &stream,
   return value;
 }
 
-/// Whether `loop` has no iteration; null if it has.
-static Value isEmpty(RewriterBase &rewriter, scf::ForOp loop) {
-  if (getConstantIntValue(loop.getUpperBound()))
+/// Whether there are no `columns`; null if there are.
+static Value isEmpty(RewriterBase &rewriter, Location loc, Value columns) {
+  if (getConstantIntValue(columns))
     return {};
-  return arith::CmpIOp::create(rewriter, loop.getLoc(),
-                               arith::CmpIPredicate::eq, loop.getLowerBound(),
-                               loop.getUpperBound());
+  Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, none,
+                               columns);
 }
 
 Value finishStream(RewriterBase &rewriter, const ContractionChain &chain,
-                   const ChainStream &stream, scf::ForOp loop, Value products,
+                   const ChainStream &stream, Value columns, Value products,
                    IRMapping ends) {
   for (const ChainStream::Link &link : stream.links)
     if (link.role == StreamRole::Row || link.role == StreamRole::Reference)
@@ -225,9 +226,6 @@ Value finishStream(RewriterBase &rewriter, const ContractionChain &chain,
   linalg::LinalgOp second = chain.second;
   Location loc = second.getLoc();
   Value result = getDestination(second.getDpsInits()[0]);
-  // What starts from the results is in their place already.
-  if (!getStart(second) && products == loop.getResults().back())
-    return products;
   if (!stream.hasShares())
     return linalg::CopyOp::create(rewriter, loc, products, result).getResult(0);
   SmallVector<EndInput> inputs = collectInputs(chain, stream, ends);
@@ -240,7 +238,7 @@ Value finishStream(RewriterBase &rewriter, const ContractionChain &chain,
     maps.push_back(input.map);
   }
   // Nothing divided by the weights of no columns is nothing.
-  Value hasNone = isEmpty(rewriter, loop);
+  Value hasNone = isEmpty(rewriter, loc, columns);
   if (hasNone) {
     values.push_back(hasNone);
     maps.push_back(
@@ -263,6 +261,25 @@ Value finishStream(RewriterBase &rewriter, const ContractionChain &chain,
   return linalg::GenericOp::create(rewriter, loc, type, values, result, maps,
                                    kinds, emit)
       .getResult(0);
+}
+
+void fuseIntoUser(RewriterBase &rewriter, Value result) {
+  auto producer = result.getDefiningOp<linalg::GenericOp>();
+  if (!producer || !result.hasOneUse())
+    return;
+  OpOperand &use = *result.use_begin();
+  auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!user || !user.isDpsInput(&use) ||
+      !linalg::areElementwiseOpsFusable(&use))
+    return;
+  rewriter.setInsertionPoint(user);
+  auto fused = linalg::fuseElementwiseOps(rewriter, &use);
+  if (failed(fused))
+    return;
+  for (OpResult old : user->getResults())
+    rewriter.replaceAllUsesWith(old, fused->replacements.lookup(old));
+  rewriter.eraseOp(user);
+  rewriter.eraseOp(producer);
 }
 
 } // namespace mlir::workgroup

@@ -17,16 +17,19 @@
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_STREAMEND_H
 
 #include "ChainStream.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::workgroup {
 
-/// The results of the second contraction, from `products` that `loop`, over the
-/// columns, has summed up. `ends` has what rows are reduced to.
+/// The results of the second contraction, from the sums of `products` of all
+/// `columns`. `ends` has what rows are reduced to.
 Value finishStream(RewriterBase &rewriter, const ContractionChain &chain,
-                   const ChainStream &stream, scf::ForOp loop, Value products,
+                   const ChainStream &stream, Value columns, Value products,
                    IRMapping ends);
+
+/// Puts what makes `result` into the body of its user, if that is the only one
+/// and element-wise: a conversion to the type of the results, say.
+void fuseIntoUser(RewriterBase &rewriter, Value result);
 
 /// What values of a chain have for dimensions: loops of the second contraction.
 using ChainDims = SmallVector<unsigned>;

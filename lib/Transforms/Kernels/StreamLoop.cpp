@@ -16,9 +16,7 @@
 #include "StreamLoop.h"
 #include "StreamEnd.h"
 #include "StreamTile.h"
-#include "WeightPowers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -39,8 +37,10 @@ public:
         tile(rewriter, chain, stream, columns) {}
 
   LogicalResult run();
+  FailureOr<StreamPart> runPart(Value first, Value last);
 
 private:
+  LogicalResult makeLoop(Value first, Value last);
   Value makeStart(const Link &link, TypedAttr start);
   SmallVector<Value> makeStarts();
   void enter(scf::ForOp newLoop);
@@ -58,7 +58,7 @@ private:
   FailureOr<Value> foldLargest(const Link &link);
   FailureOr<Value> addProducts(Value before);
   LogicalResult makeBody();
-  Value finish();
+  Value finish(Value last);
 
   RewriterBase &rewriter;
   const ContractionChain &chain;
@@ -92,10 +92,6 @@ Value StreamTiler::makeStart(const Link &link, TypedAttr start) {
       .getResult(0);
 }
 
-static bool isFold(const Link &link) {
-  return link.role == StreamRole::Fold || link.role == StreamRole::ScaledFold;
-}
-
 /// The least number that is no infinity for `start`, if that is less, or NaN.
 static TypedAttr getFinite(TypedAttr start) {
   APFloat value = cast<FloatAttr>(start).getValue();
@@ -111,7 +107,7 @@ static TypedAttr getFinite(TypedAttr start) {
 SmallVector<Value> StreamTiler::makeStarts() {
   SmallVector<Value> starts;
   for (const Link &link : stream.links) {
-    TypedAttr start = isFold(link) ? getStart(link.op) : TypedAttr();
+    TypedAttr start = link.isFold() ? getStart(link.op) : TypedAttr();
     if (start)
       starts.push_back(makeStart(
           link, link.op == stream.largest ? getFinite(start) : start));
@@ -136,7 +132,7 @@ void StreamTiler::enter(scf::ForOp newLoop) {
   loop = newLoop;
   unsigned number = 0;
   for (const Link &link : stream.links)
-    if (isFold(link))
+    if (link.isFold())
       carried[link.op] = loop.getRegionIterArg(number++);
   if (stream.needsLargest)
     ownLargest = loop.getRegionIterArg(number++);
@@ -215,31 +211,12 @@ Value StreamTiler::makeRows(
 
 /// The weight that what was the reference `before` has by that of `now`.
 Value StreamTiler::makeScale(Value before, Value now) {
-  const WeightBody &body = stream.body;
-  linalg::LinalgOp weights = stream.weights;
-  BlockArgument argument = weights.getMatchingBlockArgument(body.reference);
-  auto emit = [&](OpBuilder &builder, Location loc, ValueRange values) {
-    SmallVector<Value> sides;
-    IRMapping mapping;
-    for (Value side : values.take_front(2)) {
-      IRMapping ofSide;
-      ofSide.map(argument, side);
-      for (Operation *cast : body.casts)
-        builder.clone(*cast, ofSide);
-      sides.push_back(ofSide.lookup(body.chain.front()->getOperand(1)));
-    }
-    Operation *difference = body.chain.front();
-    mapping.map(difference->getOperand(0), sides[0]);
-    mapping.map(difference->getOperand(1), sides[1]);
-    for (Operation *op : body.chain) {
-      for (Value operand : op->getOperands())
-        cloneNeeded(builder, operand, weights.getBlock(), mapping);
-      builder.clone(*op, mapping);
-    }
-    return mapping.lookup(body.chain.back()->getResult(0));
-  };
-  return makeRows({before, now}, body.chain.back()->getResult(0).getType(),
-                  emit);
+  Type type = stream.body.chain.back()->getResult(0).getType();
+  return makeRows({before, now}, type,
+                  [&](OpBuilder &builder, Location loc, ValueRange values) {
+                    return makeWeightOf(builder, loc, stream, std::nullopt,
+                                        values[0], values[1]);
+                  });
 }
 
 /// Makes what powers are computed with by the reference `now`. The power that
@@ -251,22 +228,15 @@ Value StreamTiler::makePowers(Value before, Value now) {
         now, type, [&](OpBuilder &builder, Location loc, ValueRange values) {
           return powers->makeFactor(builder, loc, values[0]);
         });
-  auto makeOffset = [&](OpBuilder &builder, Location loc, Value reference,
-                        Value now) {
-    return powers->makeOffset(builder, loc, reference,
-                              powers->makeFactor(builder, loc, now));
-  };
-  offsets = makeRows(now, type,
-                     [&](OpBuilder &builder, Location loc, ValueRange values) {
-                       return makeOffset(builder, loc, values[0], values[0]);
-                     });
+  offsets = makeRows(
+      now, type, [&](OpBuilder &builder, Location loc, ValueRange values) {
+        return powers->makeOffset(builder, loc, values[0],
+                                  powers->makeFactor(builder, loc, values[0]));
+      });
   return makeRows({before, now, offsets}, type,
                   [&](OpBuilder &builder, Location loc, ValueRange values) {
-                    Value offset =
-                        makeOffset(builder, loc, values[0], values[1]);
-                    Value exponent =
-                        arith::SubFOp::create(builder, loc, values[2], offset);
-                    return powers->makePower(builder, loc, exponent);
+                    return makePowerOf(builder, loc, *powers, values[0],
+                                       values[1], values[2]);
                   });
 }
 
@@ -365,7 +335,7 @@ LogicalResult StreamTiler::makeBody() {
       if (failed(scale))
         return failure();
       by = *scale;
-    } else if (isFold(link) && failed(fold(link, by))) {
+    } else if (link.isFold() && failed(fold(link, by))) {
       return failure();
     }
   }
@@ -373,7 +343,7 @@ LogicalResult StreamTiler::makeBody() {
   for (const Link &link : stream.links)
     if (link.op == stream.largest)
       results.push_back(copy(folded.lookup(link.op), carried.lookup(link.op)));
-    else if (isFold(link))
+    else if (link.isFold())
       results.push_back(folded.lookup(link.op));
   if (stream.needsLargest)
     results.push_back(ownLargest);
@@ -388,12 +358,11 @@ LogicalResult StreamTiler::makeBody() {
 }
 
 /// What the loop leaves of rows that are there goes into the results.
-Value StreamTiler::finish() {
-  rewriter.setInsertionPointAfter(loop);
+Value StreamTiler::finish(Value last) {
   IRMapping ends;
   unsigned number = 0;
   for (const Link &link : stream.links)
-    if (isFold(link))
+    if (link.isFold())
       ends.map(link.op->getResult(0),
                tile.cut(loop.getResult(number++), getRowDims(link)));
   if (stream.needsLargest)
@@ -401,28 +370,10 @@ Value StreamTiler::finish() {
              tile.cut(loop.getResult(number++),
                       getRowDims(*stream.find(stream.largest))));
   Value products = tile.cut(loop.getResults().back(), getResultDims(chain));
-  return finishStream(rewriter, chain, stream, loop, products, std::move(ends));
-}
-
-/// Puts what makes `result` into the body of its user, if that is the only one
-/// and element-wise: a conversion to the type of the results, say.
-static void fuseIntoUser(RewriterBase &rewriter, Value result) {
-  auto producer = result.getDefiningOp<linalg::GenericOp>();
-  if (!producer || !result.hasOneUse())
-    return;
-  OpOperand &use = *result.use_begin();
-  auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-  if (!user || !user.isDpsInput(&use) ||
-      !linalg::areElementwiseOpsFusable(&use))
-    return;
-  rewriter.setInsertionPoint(user);
-  auto fused = linalg::fuseElementwiseOps(rewriter, &use);
-  if (failed(fused))
-    return;
-  for (OpResult old : user->getResults())
-    rewriter.replaceAllUsesWith(old, fused->replacements.lookup(old));
-  rewriter.eraseOp(user);
-  rewriter.eraseOp(producer);
+  // What starts from the results is in their place already.
+  if (!getStart(chain.second) && products == loop.getResults().back())
+    return products;
+  return finishStream(rewriter, chain, stream, last, products, std::move(ends));
 }
 
 /// Lets weights be approximated if they are rounded to 16 bits for the second
@@ -446,8 +397,8 @@ static bool approximateWeights(RewriterBase &rewriter,
   return true;
 }
 
-LogicalResult StreamTiler::run() {
-  linalg::LinalgOp second = chain.second;
+/// Goes through the columns from `first` to `last`.
+LogicalResult StreamTiler::makeLoop(Value first, Value last) {
   if (approximateWeights(rewriter, chain, stream))
     powers = WeightPowers::find(rewriter, stream);
   if (powers)
@@ -455,27 +406,69 @@ LogicalResult StreamTiler::run() {
   auto isKept = [&](Operation *op) { return stream.find(op); };
   for (const Link &link : stream.links)
     replaced[link.op] = findReplaced(link.op, isKept);
-  auto makeNumber = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(rewriter, loc, value);
-  };
-  Value end = getValueOrCreateConstantIndexOp(rewriter, loc, tile.getExtent());
+  Value step = arith::ConstantIndexOp::create(rewriter, loc, columns);
   SmallVector<Value> starts = makeStarts();
-  enter(scf::ForOp::create(rewriter, loc, makeNumber(0), end,
-                           makeNumber(columns), starts));
+  enter(scf::ForOp::create(rewriter, loc, first, last, step, starts));
   if (failed(makeBody()))
-    return second.emitOpError("cannot go through its sums in steps; give no "
-                              "'stream'");
+    return linalg::LinalgOp(chain.second)
+        .emitOpError("cannot go through its sums in steps; give no 'stream'");
   tile.fuseSlices();
-  Value result = finish();
+  rewriter.setInsertionPointAfter(loop);
+  return success();
+}
+
+LogicalResult StreamTiler::run() {
+  linalg::LinalgOp second = chain.second;
+  Value first = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value last = getValueOrCreateConstantIndexOp(rewriter, loc, tile.getExtent());
+  if (failed(makeLoop(first, last)))
+    return failure();
+  Value result = finish(last);
   rewriter.replaceAllUsesWith(second->getResult(0), result);
   fuseIntoUser(rewriter, result);
   return success();
+}
+
+FailureOr<StreamPart> StreamTiler::runPart(Value first, Value last) {
+  if (failed(makeLoop(first, last)))
+    return failure();
+  StreamPart part;
+  part.powers = powers;
+  auto add = [&](Value value, ChainDims dims) {
+    part.values.push_back(tile.cut(value, dims));
+    part.dims.push_back(std::move(dims));
+  };
+  unsigned number = 0;
+  Value largest;
+  for (const Link &link : stream.links) {
+    if (!link.isFold())
+      continue;
+    if (link.op == stream.largest)
+      largest = loop.getResult(number);
+    add(loop.getResult(number++), getRowDims(link));
+  }
+  const Link &ofLargest = *stream.find(stream.largest);
+  if (stream.needsLargest)
+    add(loop.getResult(number), getRowDims(ofLargest));
+  Operation *reference = stream.body.reference->get().getDefiningOp();
+  if (reference != stream.largest)
+    add(makeReference(ofLargest, largest), getRowDims(*stream.find(reference)));
+  add(loop.getResults().back(), getResultDims(chain));
+  return part;
 }
 
 LogicalResult streamChain(RewriterBase &rewriter, const ContractionChain &chain,
                           const ChainStream &stream, int64_t columns) {
   rewriter.setInsertionPoint(chain.second);
   return StreamTiler(rewriter, chain, stream, columns).run();
+}
+
+FailureOr<StreamPart> streamPart(RewriterBase &rewriter,
+                                 const ContractionChain &chain,
+                                 const ChainStream &stream, int64_t columns,
+                                 Value first, Value last) {
+  rewriter.setInsertionPoint(chain.second);
+  return StreamTiler(rewriter, chain, stream, columns).runPart(first, last);
 }
 
 } // namespace mlir::workgroup

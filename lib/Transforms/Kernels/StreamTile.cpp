@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StreamTile.h"
+#include "ChainLimits.h"
 #include "Combiners.h"
 #include "StreamEnd.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -52,6 +53,8 @@ StreamTile::StreamTile(RewriterBase &rewriter, const ContractionChain &chain,
     if (succeeded(most))
       tileSizes.back() = rewriter.getIndexAttr(*most);
   }
+  if (isPadded && hasFewRows(chain))
+    tileSizes[chain.row] = rewriter.getIndexAttr(kChainRows);
   tileSizes[chain.secondSum] = rewriter.getIndexAttr(columns);
 }
 

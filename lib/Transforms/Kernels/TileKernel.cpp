@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockTiles.h"
+#include "ChainSplit.h"
 #include "ChainTiles.h"
 #include "DefaultTiles.h"
 #include "RecomputeOperands.h"
@@ -56,6 +57,7 @@ private:
   bool needsRecomputation(const KernelGroup &group) const;
   LogicalResult recompute(bool ofRows);
   LogicalResult split();
+  LogicalResult splitChainOf(const KernelGroup &group);
   linalg::LinalgOp getRoot();
   Operation *getReturn() { return function.front().getTerminator(); }
 
@@ -67,6 +69,8 @@ private:
   func::FuncOp function;
   TileKernelOptions options;
   IRRewriter rewriter;
+  /// The loop over blocks that share the columns of a chain; null for others.
+  scf::ForallOp parts;
 };
 
 } // namespace
@@ -196,11 +200,42 @@ static bool isEmpty(const KernelGroup &group) {
   });
 }
 
+/// Splits the columns of chained contractions.
+LogicalResult KernelTiler::splitChainOf(const KernelGroup &group) {
+  const ContractionChain &chain = *group.getChain();
+  linalg::LinalgOp second = chain.second;
+  bool isRoot = second == group.getRoot();
+  SmallVector<int64_t> sizes(options.split);
+  if (failed(checkSizes(second, sizes, "split")))
+    return failure();
+  sizes.resize(second.getNumLoops());
+  if (sizes[chain.secondSum] == 0)
+    return second.emitOpError("has no parts of its sum, loop ")
+           << chain.secondSum << ", in 'split'; give that a size";
+  SmallVector<int64_t> block(options.block);
+  block.resize(group.getRoot().getNumLoops());
+  ChainDims results = getResultDims(chain);
+  FailureOr<scf::ForallOp> made =
+      splitChain(rewriter, chain, sizes, options.stream);
+  if (failed(made))
+    return failure();
+  parts = *made;
+  // The loops of what puts parts together are the dimensions of the result.
+  if (isRoot)
+    block =
+        llvm::map_to_vector(results, [&](unsigned dim) { return block[dim]; });
+  options.block = block;
+  eraseDeadOps();
+  return success();
+}
+
 LogicalResult KernelTiler::split() {
   KernelGroup group = groupOps(function.front()).front();
   if (llvm::all_of(options.split, [](int64_t size) { return size == 0; }) ||
       isEmpty(group))
     return success();
+  if (group.getChain())
+    return splitChainOf(group);
   linalg::LinalgOp sum = getSplittable(group);
   if (!sum)
     return group.getRoot().emitOpError(
@@ -389,8 +424,13 @@ LogicalResult KernelTiler::run() {
     return failure();
   eraseDeadOps();
   DominanceInfo dominance;
-  eliminateCommonSubExpressions(rewriter, dominance, function);
-  if (failed(tileChain(rewriter, function, options)))
+  if (!parts)
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+  // Tiles of one step of the parts are no others outside of the step.
+  for (auto blocks : function.front().getOps<scf::ForallOp>())
+    if (parts && blocks != parts)
+      eliminateCommonSubExpressions(rewriter, dominance, blocks);
+  if (!parts && failed(tileChain(rewriter, function, options)))
     return failure();
   if (options.stream != 0)
     eraseDeadOps();

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WeightPowers.h"
+#include "StreamEnd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -291,6 +292,49 @@ void WeightPowers::rewrite(RewriterBase &rewriter, linalg::GenericOp tiled,
   rewriter.replaceOp(chain.pop_back_val(), makePower(rewriter, loc, exponent));
   for (Operation *op : llvm::reverse(chain))
     rewriter.eraseOp(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Weights of references
+//===----------------------------------------------------------------------===//
+
+Value makePowerOf(OpBuilder &builder, Location loc, const WeightPowers &powers,
+                  Value before, Value now, Value offset) {
+  Value ofBefore = powers.makeOffset(builder, loc, before,
+                                     powers.makeFactor(builder, loc, now));
+  Value exponent = arith::SubFOp::create(builder, loc, offset, ofBefore);
+  return powers.makePower(builder, loc, exponent);
+}
+
+Value makeWeightOf(OpBuilder &builder, Location loc, const ChainStream &stream,
+                   const std::optional<WeightPowers> &powers, Value before,
+                   Value now) {
+  if (powers) {
+    Value factor = powers->makeFactor(builder, loc, now);
+    Value offset = powers->makeOffset(builder, loc, now, factor);
+    return makePowerOf(builder, loc, *powers, before, now, offset);
+  }
+  const WeightBody &body = stream.body;
+  linalg::LinalgOp weights = stream.weights;
+  BlockArgument argument = weights.getMatchingBlockArgument(body.reference);
+  SmallVector<Value> sides;
+  for (Value side : {before, now}) {
+    IRMapping ofSide;
+    ofSide.map(argument, side);
+    for (Operation *cast : body.casts)
+      builder.clone(*cast, ofSide);
+    sides.push_back(ofSide.lookup(body.chain.front()->getOperand(1)));
+  }
+  IRMapping mapping;
+  Operation *difference = body.chain.front();
+  mapping.map(difference->getOperand(0), sides[0]);
+  mapping.map(difference->getOperand(1), sides[1]);
+  for (Operation *op : body.chain) {
+    for (Value operand : op->getOperands())
+      cloneNeeded(builder, operand, weights.getBlock(), mapping);
+    builder.clone(*op, mapping);
+  }
+  return mapping.lookup(body.chain.back()->getResult(0));
 }
 
 } // namespace mlir::workgroup

@@ -62,6 +62,17 @@ private:
   float factor;
 };
 
+/// In the body of an operation on rows: the power that the reference `before`
+/// has by that of `now`, of which `offset` is the offset.
+Value makePowerOf(OpBuilder &builder, Location loc, const WeightPowers &powers,
+                  Value before, Value now, Value offset);
+
+/// In the body of an operation on rows: the weight that the reference `before`
+/// has by that of `now`, a power of two if there are `powers`.
+Value makeWeightOf(OpBuilder &builder, Location loc, const ChainStream &stream,
+                   const std::optional<WeightPowers> &powers, Value before,
+                   Value now);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_KERNELS_WEIGHTPOWERS_H

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .kernel import Chain, Kernel, Op
+from .split import COLUMNS, ColumnSplit
 from .target import Target
 from .tile import Tile, clamp_threads, count_tiles, fill_block
 
@@ -29,7 +30,8 @@ class Chained:
     thread has about ``sums`` of them. Where tensor cores take 16 bits, the stream stays in
     registers, and its tiles come through rings of ``slots``. There, a warp has 32 of
     ``wide_rows`` if no more than ``wide_columns`` are summed up of each, and else ``warp_rows``
-    of ``rows``: what is loaded for a product with 16 rows does for a second one.
+    of ``rows``: what is loaded for a product with 16 rows does for a second one. Of fewer rows than
+    that, blocks ``split`` the columns.
     """
 
     rows: tuple[int, ...] = (64, 32, 16)
@@ -41,6 +43,7 @@ class Chained:
     wide_columns: int = 128
     warp_rows: int = 16
     slots: int = 2
+    split: ColumnSplit = COLUMNS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         return kernel.chain is not None
@@ -59,7 +62,7 @@ class Chained:
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
             columns = self.stream
             if self._stays_in_registers(kernel, chain):
-                return self._keep(kernel, chain, target)
+                return self.split.apply(self._keep(kernel, chain, target), kernel, target)
             rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
@@ -88,7 +91,9 @@ class Chained:
         else:
             stream = self.stream
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
-            rows = self._rows(kernel, target, self.rows, *sizes)
+            few = kernel.root.extent(chain.row) < self.rows[-1]
+            candidates = self.rows[-1:] if few else self.rows
+            rows = self._rows(kernel, target, candidates, *sizes)
             block, warps = self._block(kernel, rows), rows // self.warp_rows
         steps = (max(sums, stream),)
         return Tile(block, 32 * warps, steps, stream=stream, slots=self.slots)

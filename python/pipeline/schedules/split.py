@@ -131,8 +131,62 @@ class ProductSplit(Split):
         return max(products / rate, read / self.bytes)
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnSplit(Split):
+    """Parts of the columns that a block with few rows goes through, ``stream`` at a time.
+
+    A block has as many as take as long as its first ones take to arrive, besides its part. Where
+    only the launch knows how many there are, a block has ``usual``.
+    """
+
+    blocks: int = 8
+    busy: int = 64
+    usual: int = 512
+
+    def apply(self, tile: Tile, kernel: Kernel, target: Target) -> Tile:
+        """Return `tile`, which goes through columns, with these split if that is worth while."""
+        op, blocks = kernel.sum, count_tiles(kernel.root, tile.block)
+        if op is None or not op.sums or 0 in op.extents or blocks == 0:
+            return tile
+        (column,) = op.sums
+        extent = op.extents[column]
+        if extent is None:
+            part = self.usual if 2 * blocks <= target.multiprocessors else 0
+        else:
+            turns = -(-extent // tile.stream)
+            part = self._count_turns(kernel, tile, blocks, turns, target) * tile.stream
+        if not part or (extent is not None and part >= extent):
+            return tile
+        sizes = _rows(op, tile.block)
+        sizes[column] = part
+        return replace(tile, split=tuple(sizes))
+
+    def _count_turns(
+        self, kernel: Kernel, tile: Tile, blocks: int, turns: int, target: Target
+    ) -> int:
+        """Return of how many `turns` a block has those with which the last one is done first."""
+        chain = kernel.chain
+        assert chain is not None
+        written = sum(2 * _count_bytes(kernel.root, result) for result in kernel.root.results)
+        each = written / (self.bytes * target.multiprocessors)
+        turn = chain.stream_tile_bytes / self.bytes
+
+        def cost(own: int) -> float:
+            parts = -(-turns // own)
+            share = -(-blocks * parts // target.multiprocessors)
+            waiting = max(1.0, self.busy / (share * tile.threads))
+            more = self.launch + parts * each if parts > 1 else 0
+            return share * (own + 1) * turn * waiting + more
+
+        most = max(1, self.blocks * target.multiprocessors // blocks)
+        least = -(-turns // most)
+        best = min(range(max(1, least), turns + 1), key=cost, default=turns)
+        return best if cost(best) <= (1 - self.worthwhile) * cost(turns) else turns
+
+
 SUMS = Split()
 PRODUCTS = ProductSplit()
+COLUMNS = ColumnSplit()
 
 
 def _count_bytes(op: Op, operand: Operand) -> int:

@@ -19,7 +19,7 @@ class Attention:
     """One program: ``groups`` query heads share each of ``heads`` key and value heads.
 
     ``spelling``: how weights are written; ``guarded`` has zeros for rows of which all is masked.
-    Lengths are the launch's if ``is_dynamic``.
+    Lengths are the launch's if ``is_dynamic``, that of keys alone if ``knows_rows``.
     """
 
     heads: int
@@ -32,23 +32,26 @@ class Attention:
     mask: str
     spelling: str
     is_dynamic: bool
+    knows_rows: bool = False
 
     @property
     def text(self) -> str:
         """The program, on queries of (heads, groups, rows, width), keys, values and a mask."""
         is_wide = self.kind == "f32"
         unused, score = _MASKS[self.mask]
+        asks_rows = self.is_dynamic and not self.knows_rows
+        sizes = ["%m"] * asks_rows + ["%n"] * self.is_dynamic
         names = {
             "h": self.heads,
             "g": self.groups,
-            "m": "?" if self.is_dynamic else self.rows,
+            "m": "?" if asks_rows else self.rows,
             "n": "?" if self.is_dynamic else self.keys,
             "d": self.width,
             "e": self.out,
             "t": self.kind,
             "log": "exp2" if self.spelling == "exp2" else "exp",
-            "sizes": "%m, %n" if self.is_dynamic else "",
-            "row": "%m" if self.is_dynamic else "",
+            "sizes": ", ".join(sizes),
+            "row": "%m" if asks_rows else "",
             "factors": "%a, %b" if is_wide else "%c, %d",
             "shares": "%r" if is_wide else "%f",
             "mask": unused,
