@@ -66,7 +66,27 @@ static bool haveProduct(Type lhs, Type rhs) {
   auto isNarrow = llvm::IsaPred<Float8E4M3FNType, Float8E5M2Type>;
   if (isNarrow(lhs) && isNarrow(rhs))
     return true;
-  return lhs == rhs && (lhs.isF16() || lhs.isBF16());
+  return lhs == rhs && (lhs.isF16() || lhs.isBF16() || lhs.isInteger(8));
+}
+
+/// True if there is an instruction for `numColumns`, a multiple of 8, of sums
+/// of integers.
+static bool haveIntegerColumns(int64_t numColumns) {
+  constexpr int64_t kMostOfAny = 32;
+  return numColumns <= kMostOfAny || numColumns % 16 == 0;
+}
+
+/// Why there is no instruction for integers like those of `product`; empty if
+/// there is, or they are none.
+static std::string getIntegerObstacle(GroupProductOp product, Type element) {
+  if (!element.isInteger(8))
+    return product.getUnsignedLhs() || product.getUnsignedRhs()
+               ? "has factors without a sign that are no integers"
+               : "";
+  return haveIntegerColumns(product.getNumColumns())
+             ? ""
+             : "has sums of integers of more than 32 columns, no multiple of "
+               "16";
 }
 
 /// Adds what a loop hands `use`, which it yields, on as; false if nothing is
@@ -140,7 +160,13 @@ LogicalResult GroupProductOp::verify() {
   constexpr size_t kMaxSums = 32;
   if (getSums().empty() || getSums().size() > kMaxSums)
     return emitOpError("has ") << getSums().size() << " sums, not 1 to 32";
-  auto sum = VectorType::get({2, 2}, Float32Type::get(getContext()));
+  Type element = lhs.storage.getElementType();
+  if (std::string why = getIntegerObstacle(*this, element); !why.empty())
+    return emitOpError(why);
+  Builder builder(getContext());
+  auto sum = VectorType::get({2, 2}, element.isInteger(8)
+                                         ? Type(builder.getI32Type())
+                                         : Type(builder.getF32Type()));
   if (!llvm::all_equal(getSums().getTypes()) ||
       getSums().front().getType() != sum)
     return emitOpError("needs sums of type ") << sum;

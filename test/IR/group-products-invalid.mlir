@@ -270,3 +270,47 @@ func.func @groups() {
   workgroup.specialize {consumers = 128 : i64, producers = 32 : i64, registers = array<i64: 232, 40>} consumer {} producer {}
   return
 }
+
+// -----
+
+#rows = #workgroup.tile<64x64 by 64, chunk 8, xor 0, 7, 0>
+!T = memref<4096xf16, 3>
+!D = vector<2x2xf32>
+func.func @no_sign(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{has factors without a sign that are no integers}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_rhs, unsigned_lhs} : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x128 by 128, chunk 16, xor 0, 7, 0>
+!T = memref<8192xi8, 3>
+!D = vector<2x2xi32>
+func.func @integer_columns(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{has sums of integers of more than 32 columns, no multiple of 16}}
+  %r:5 = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d, %d, %d, %d, %d {transpose_rhs} : !T, !T to !D, !D, !D, !D, !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x128 by 128, chunk 16, xor 0, 7, 0>
+!T = memref<8192xi8, 3>
+!D = vector<2x2xf32>
+func.func @sums_of_integers(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{needs sums of type 'vector<2x2xi32>'}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d {transpose_rhs} : !T, !T to !D
+  return
+}
+
+// -----
+
+#rows = #workgroup.tile<64x128 by 128, chunk 16, xor 0, 7, 0>
+!T = memref<8192xi8, 3>
+!D = vector<2x2xi32>
+func.func @integers_across_rows(%a: !T, %c0: index, %d: !D) {
+  // expected-error @+1 {{multiplies only elements of 16 bits across the rows of a tile}}
+  %r = workgroup.group_product %a[%c0] in #rows, %a[%c0] in #rows to %d : !T, !T to !D
+  return
+}

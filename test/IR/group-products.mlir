@@ -86,3 +86,13 @@ func.func @warps(%n: index, %c0: index, %c1: index) {
   }
   return
 }
+
+// Integers, of which the second ones have no sign, with sums of integers.
+// CHECK-LABEL: func @integers
+// CHECK:         workgroup.group_product {{.*}} {pending = 1 : i64, transpose_rhs, unsigned_rhs} : {{.*}} to vector<2x2xi32>
+func.func @integers(%a: memref<2048xi8, #W>, %b: memref<512xi8, #W>, %c0: index, %d: vector<2x2xi32>) -> vector<2x2xi32> {
+  %r = workgroup.group_product %a[%c0] in #workgroup.tile<64x32 by 32, chunk 16, xor 2, 1, 0>, %b[%c0] in #narrow to %d {pending = 1 : i64, transpose_rhs, unsigned_rhs}
+      : memref<2048xi8, #W>, memref<512xi8, #W> to vector<2x2xi32>
+  %s = workgroup.await_products %r : vector<2x2xi32>
+  return %s : vector<2x2xi32>
+}

@@ -258,6 +258,9 @@ def Workgroup_GroupProductOp
     `transpose_rhs` it is the other way round. The rows of the result begin at `row`, a multiple of 64,
     its columns at `column`, a multiple of 8, both the same in all threads of the group.
 
+    Factors are f16, bf16, floats of 8 bits, with sums in f32, or i8, with sums in i32, which wrap
+    around. Those of i8 have a sign, but for `unsigned_lhs` and `unsigned_rhs`.
+
     Sum `j` of a lane `l` of warp `w` has rows `16 * (w % 4) + l / 4` and 8 rows after it, and of
     both columns `8 * j + 2 * (l % 4)` and the next: a `vector<2x2xT>`.
 
@@ -275,7 +278,8 @@ def Workgroup_GroupProductOp
       Arg<MemRefRankOf<[AnyType], [1]>, "read", [MemRead]>:$rhs, Index:$column,
       Workgroup_TileLayoutAttr:$rhs_layout, UnitAttr:$transpose_rhs,
       Variadic<AnyVectorOfNonZeroRank>:$sums,
-      DefaultValuedAttr<I64Attr, "0">:$pending);
+      DefaultValuedAttr<I64Attr, "0">:$pending,
+      UnitAttr:$unsigned_lhs, UnitAttr:$unsigned_rhs);
   let results = (outs Variadic<AnyVectorOfNonZeroRank>:$results);
   let assemblyFormat = [{
     $lhs `[` $row `]` `in` $lhs_layout `,` $rhs `[` $column `]` `in` $rhs_layout `to` $sums

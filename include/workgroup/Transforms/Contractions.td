@@ -170,8 +170,8 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     are slots of a ring that only the contraction reads and that TMA can fill; they get the layout
     that both need, which has no bank conflicts. Two dimensions of a tile have more than one element:
     those of batches have one, and are dimensions of the tensor map. Tiles may be ragged where the
-    tensors end. Factors are `f16`, `bf16` or 8-bit floats (those with the steps of the sum
-    contiguous), sums in `f32`. A remark says why warp groups are not used.
+    tensors end. Factors are `f16`, `bf16`, or 8-bit floats and integers (those with the steps of the
+    sum contiguous), sums in `f32` or `i32`. A remark says why warp groups are not used.
 
     How many rows and columns a thread has is what takes the fewest instructions, and a warp what
     it loads for the products with least effort within its registers. Where the buffer

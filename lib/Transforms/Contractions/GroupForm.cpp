@@ -35,7 +35,8 @@ static std::string describeFactor(Contraction &contraction,
   OpOperand *operand = matrix.operand;
   auto type = cast<MemRefType>(operand->get().getType());
   ProductBody body(contraction);
-  if (matrix.value != body.getElement(operand))
+  if (matrix.value != body.getElement(operand) ||
+      matrix.element != type.getElementType())
     return "a factor is converted to another type";
   auto get = operand->get().getDefiningOp<GetOp>();
   if (!get || !get.getRing().getDefiningOp<RingOp>())
@@ -50,6 +51,7 @@ static std::string describeFactor(Contraction &contraction,
   bool isAlongSum =
       contraction.sums.find(Contraction::getLoop(map, dims[1])).has_value();
   factor.isTransposed = isLhs != isAlongSum;
+  factor.isUnsigned = matrix.type == NVVM::MMATypes::u8;
   int64_t bytes = getElementBytes(operand->get());
   factor.layout =
       TileLayoutAttr::getSwizzled(type.getContext(), type.getDimSize(dims[0]),
@@ -65,8 +67,15 @@ static std::string describeFactor(Contraction &contraction,
   return "";
 }
 
-static bool haveGroupProduct(const MatrixForm &form) {
+static bool haveGroupProduct(const MatrixForm &form, Type sum) {
   using NVVM::MMATypes;
+  auto isInteger = [](MMATypes type) {
+    return type == MMATypes::s8 || type == MMATypes::u8;
+  };
+  if (sum.isInteger(32))
+    return isInteger(form.lhs.type) && isInteger(form.rhs.type);
+  if (!sum.isF32())
+    return false;
   auto isNarrow = [](MMATypes type) {
     return type == MMATypes::e4m3 || type == MMATypes::e5m2;
   };
@@ -94,6 +103,12 @@ static std::string chooseTile(Contraction &contraction, int64_t numThreads,
   constexpr int64_t kMaxColumns = 256, kStepBytes = 32;
   if (columns % kCellSize != 0 || columns > kMaxColumns)
     return llvm::formatv("{0} columns are no multiple of 8 up to 256", columns)
+        .str();
+  constexpr int64_t kMostOfIntegers = 32;
+  if (contraction.combiner->getResult(0).getType().isInteger() &&
+      columns > kMostOfIntegers && columns % (2 * kCellSize) != 0)
+    return llvm::formatv("{0} columns of integers are no multiple of 16",
+                         columns)
         .str();
   int64_t steps = contraction.sums.getSize();
   if (steps * getElementBytes(contraction.lhs->get()) % kStepBytes != 0)
@@ -131,8 +146,7 @@ std::optional<GroupForm> chooseGroupForm(Contraction &contraction,
                                          std::string &why) {
   constexpr unsigned kHopper = 90;
   if (chip.getArchitecture() != kHopper || !chip.isSpecific() ||
-      !haveGroupProduct(matrix) ||
-      !contraction.combiner->getResult(0).getType().isF32())
+      !haveGroupProduct(matrix, contraction.combiner->getResult(0).getType()))
     return std::nullopt;
   GroupForm form;
   why.clear();

@@ -33,6 +33,8 @@ struct GroupFactor {
   /// Whether the rows of the tile are the steps of the sum for the first
   /// factor, or the columns of the result for the second one.
   bool isTransposed = false;
+  /// Whether it has integers without a sign.
+  bool isUnsigned = false;
 
   RingOp getRing() const {
     return cast<GetOp>(tile.getOwner()).getRing().getDefiningOp<RingOp>();

@@ -57,7 +57,8 @@ SmallVector<Value> GroupProductEmitter::multiply(ValueRange packed) {
   auto product = GroupProductOp::create(
       rewriter, loc, packed.getTypes(), form.lhs.tile, row, form.lhs.layout,
       form.lhs.isTransposed, form.rhs.tile, column, form.rhs.layout,
-      form.rhs.isTransposed, packed, form.numPending);
+      form.rhs.isTransposed, packed, form.numPending, form.lhs.isUnsigned,
+      form.rhs.isUnsigned);
   return product.getResults();
 }
 

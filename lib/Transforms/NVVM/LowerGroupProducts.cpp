@@ -161,7 +161,9 @@ static SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
 // Products
 //===----------------------------------------------------------------------===//
 
-static WGMMATypes getElementKind(Type type) {
+static WGMMATypes getElementKind(Type type, bool isUnsigned) {
+  if (type.isInteger())
+    return isUnsigned ? WGMMATypes::u8 : WGMMATypes::s8;
   if (type.isF16())
     return WGMMATypes::f16;
   if (type.isBF16())
@@ -208,10 +210,13 @@ private:
         lhs.isAlongRows ? NVVM::MMALayout::row : NVVM::MMALayout::col;
     auto layoutOfRhs =
         rhs.isAlongRows ? NVVM::MMALayout::col : NVVM::MMALayout::row;
+    Type ofLhs = lhs.storage.getType().getElementType();
+    Type ofRhs = rhs.storage.getType().getElementType();
     return NVVM::WgmmaMmaAsyncOp::create(
         rewriter, op.getLoc(), sums.getType(), sums, left, right, shape,
-        getElementKind(lhs.storage.getType().getElementType()),
-        getElementKind(rhs.storage.getType().getElementType()), WGMMATypes::f32,
+        getElementKind(ofLhs, op.getUnsignedLhs()),
+        getElementKind(ofRhs, op.getUnsignedRhs()),
+        ofLhs.isInteger() ? WGMMATypes::s32 : WGMMATypes::f32,
         NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
         NVVM::WGMMAScaleIn::one, layoutOfLhs, layoutOfRhs,
         NVVM::MMAIntOverflowAttr());
@@ -224,12 +229,13 @@ private:
 static Value tie(OpBuilder &builder, Location loc, Value registers) {
   auto type = cast<LLVM::LLVMStructType>(registers.getType());
   size_t count = type.getBody().size();
+  StringRef result = type.getBody().front().isInteger() ? "=r," : "=f,";
   SmallVector<Value> elements;
   std::string constraints;
   for (size_t i = 0; i < count; ++i) {
     elements.push_back(
         LLVM::ExtractValueOp::create(builder, loc, registers, int64_t(i)));
-    constraints += "=f,";
+    constraints += result;
   }
   for (size_t i = 0; i < count; ++i)
     constraints += std::to_string(i) + (i + 1 < count ? "," : "");

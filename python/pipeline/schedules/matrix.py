@@ -157,14 +157,15 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     loops = op.contraction
     assert loops is not None
     types = {operand.element_type for operand in op.inputs[:2]}
-    if target.chip != "sm_90a" or op.results[0].element_type != "f32":
+    if target.chip != "sm_90a":
         return False
     if not all(_has_tensor_map(operand, loops.batch) for operand in op.inputs[:2]):
         return False
-    if types not in ({"f16"}, {"bf16"}):
-        along = all(operand.fastest_loop in loops.k for operand in op.inputs[:2])
-        if not (types <= {*_TINY} and along):
-            return False
+    if not (types == {"i8"} if op.results[0].element_type == "i32" else _adds_up_f32(op)):
+        return False
+    is_along = all(operand.fastest_loop in loops.k for operand in op.inputs[:2])
+    if bits == 8 and not is_along:
+        return False
     if not all(len(of) == 1 for of in (loops.m, loops.n, loops.k)):
         return False
     # Where columns are contiguous, a tile has rows of 128 bytes of them.
@@ -181,6 +182,13 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
 def _round_up(extent: int | None, size: int) -> int:
     """Return what a tile of `size` has of an extent: all of a small one, in multiples of 32."""
     return size if extent is None else min(size, -(-extent // 32) * 32)
+
+
+def _adds_up_f32(op: Op) -> bool:
+    """Whether warp groups multiply the floats of an operation, whose sums they have in f32."""
+    types = {operand.element_type for operand in op.inputs[:2]}
+    is_float = types in ({"f16"}, {"bf16"}) or types <= {*_TINY}
+    return is_float and op.results[0].element_type == "f32"
 
 
 def _has_tensor_map(operand: Operand, batch: tuple[int, ...]) -> bool:

@@ -98,3 +98,45 @@ func.func @once(%a: memref<64x256xf16>, %b: memref<256x64xf16>, %c: memref<64x64
   }
   return
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#own = #gpu.address_space<private>
+
+// Weights of 8 bits become f16 in registers.
+func.func @converted(%a: memref<64x256xf16>, %b: memref<64x256xi8>, %c: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %threads = arith.constant 128 : index
+  %step = arith.constant 64 : index
+  %end = arith.constant 256 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%bx = %threads, %by = %c1, %bz = %c1) {
+    %ta = memref.alloc() : memref<64x64xf16, #wg>
+    %tb = memref.alloc() : memref<64x64xi8, #wg>
+    %sum = memref.alloca() : memref<64x64xf32, #own>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<64x64xf32, #own>)
+    scf.for %k = %c0 to %end step %step {
+      %ga = memref.subview %a[%c0, %k] [64, 64] [1, 1] : memref<64x256xf16> to memref<64x64xf16, strided<[256, 1], offset: ?>>
+      %gb = memref.subview %b[%c0, %k] [64, 64] [1, 1] : memref<64x256xi8> to memref<64x64xi8, strided<[256, 1], offset: ?>>
+      memref.copy %ga, %ta : memref<64x64xf16, strided<[256, 1], offset: ?>> to memref<64x64xf16, #wg>
+      memref.copy %gb, %tb : memref<64x64xi8, strided<[256, 1], offset: ?>> to memref<64x64xi8, #wg>
+      // expected-remark @+2 {{a factor is converted to another type}}
+      // expected-remark @+1 {{contraction of tiles shared out to threads}}
+      linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%ta, %tb : memref<64x64xf16, #wg>, memref<64x64xi8, #wg>) outs(%sum : memref<64x64xf32, #own>) {
+        ^bb0(%p: f16, %q: i8, %s: f32):
+          %u = arith.extf %p : f16 to f32
+          %v = arith.sitofp %q : i8 to f32
+          %w = arith.mulf %u, %v : f32
+          %t = arith.addf %s, %w : f32
+          linalg.yield %t : f32
+      }
+    }
+    memref.copy %sum, %c : memref<64x64xf32, #own> to memref<64x64xf32>
+    gpu.terminator
+  }
+  return
+}

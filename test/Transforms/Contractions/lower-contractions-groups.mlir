@@ -195,3 +195,41 @@ func.func @bytes(%a: memref<64x256xf8E4M3FN>, %b: memref<16x256xf8E4M3FN>, %c: m
   }
   return
 }
+
+// Without a sign, as the body extends them.
+// CHECK-LABEL: func @integers
+// CHECK:         workgroup.group_product {{.+}} in <64x32 by 32, chunk 16, xor 2, 1, 0>, {{.+}} in <16x32 by 32, chunk 16, xor 2, 1, 0> to {{.+}} {pending = 1 : i64, transpose_rhs, unsigned_lhs, unsigned_rhs}
+
+func.func @integers(%a: memref<64x256xi8>, %b: memref<16x256xi8>, %c: memref<64x16xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %threads = arith.constant 128 : index
+  %step = arith.constant 32 : index
+  %end = arith.constant 256 : index
+  %zero = arith.constant 0 : i32
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%bx = %threads, %by = %c1, %bz = %c1) {
+    %ta = memref.alloc() : memref<64x32xi8, #wg>
+    %tb = memref.alloc() : memref<16x32xi8, #wg>
+    %sum = memref.alloca() : memref<64x16xi32, #own>
+    linalg.fill ins(%zero : i32) outs(%sum : memref<64x16xi32, #own>)
+    scf.for %k = %c0 to %end step %step {
+      %ga = memref.subview %a[%c0, %k] [64, 32] [1, 1] : memref<64x256xi8> to memref<64x32xi8, strided<[256, 1], offset: ?>>
+      %gb = memref.subview %b[%c0, %k] [16, 32] [1, 1] : memref<16x256xi8> to memref<16x32xi8, strided<[256, 1], offset: ?>>
+      memref.copy %ga, %ta : memref<64x32xi8, strided<[256, 1], offset: ?>> to memref<64x32xi8, #wg>
+      memref.copy %gb, %tb : memref<16x32xi8, strided<[256, 1], offset: ?>> to memref<16x32xi8, #wg>
+      linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%ta, %tb : memref<64x32xi8, #wg>, memref<16x32xi8, #wg>) outs(%sum : memref<64x16xi32, #own>) {
+        ^bb0(%p: i8, %q: i8, %s: i32):
+          %u = arith.extui %p : i8 to i32
+          %v = arith.extui %q : i8 to i32
+          %w = arith.muli %u, %v : i32
+          %t = arith.addi %s, %w : i32
+          linalg.yield %t : i32
+      }
+    }
+    memref.copy %sum, %c : memref<64x16xi32, #own> to memref<64x16xi32>
+    gpu.terminator
+  }
+  return
+}

@@ -17,7 +17,13 @@ TYPES: dict[str, Any] = {
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "i8": np.int8,
+    "u8": np.uint8,
 }
+
+TYPES_OF_SUMS: dict[str, Any] = {"f32": np.float32, "i32": np.int32}
+RANGES = {"i8": (-128, 128), "u8": (0, 256)}
+EXTENSIONS = {"i8": "extsi", "u8": "extui"}
 
 MODES: tuple[dict[str, Any], ...] = (
     {"order": "forward", "async_mode": "on_wait"},
@@ -40,6 +46,8 @@ class Product:
     result: str = "mn"
     kind: str = "f16"
     sums: str = "f32"
+    other: str = ""
+    """The type of the second operand, if that is another one than that of the first."""
 
     @property
     def extents(self) -> dict[str, int]:
@@ -49,9 +57,13 @@ class Product:
     def shape(self, letters: str) -> tuple[int, ...]:
         return tuple(self.extents[letter] for letter in letters)
 
+    @property
+    def kinds(self) -> tuple[str, str]:
+        return self.kind, self.other or self.kind
+
     def type_of(self, letters: str, kind: str, dynamic: str) -> str:
         extents = ("?" if one in dynamic else str(self.extents[one]) for one in letters)
-        return f"tensor<{'x'.join(extents)}x{kind}>"
+        return f"tensor<{'x'.join(extents)}x{kind.replace('u', 'i')}>"
 
     def size_of(self, letter: str) -> str:
         """Return operations that make `%size_letter` the extent of a loop."""
@@ -76,23 +88,26 @@ class Product:
         kinds = ", ".join(
             '"parallel"' if letter in self.result else '"reduction"' for letter in loops
         )
-        a, b = (self.type_of(one, self.kind, dynamic) for one in (self.lhs, self.rhs))
+        (left, right), names = self.kinds, (self.lhs, self.rhs)
+        a, b = (self.type_of(*pair, dynamic) for pair in zip(names, self.kinds, strict=True))
+        x, y = left.replace("u", "i"), right.replace("u", "i")
+        mul, add, zero = ("muli", "addi", "0") if self.sums == "i32" else ("mulf", "addf", "0.0")
         c, sums = self.type_of(self.result, self.sums, dynamic), self.sums
         unknown = [letter for letter in self.result if letter in dynamic]
         made = "".join(map(self.size_of, unknown)).replace("%TYPE_a", a).replace("%TYPE_b", b)
         sizes = ", ".join(f"%size_{letter}" for letter in unknown)
         return f"""
 func.func @main(%a: {a}, %b: {b}) -> {c} {{
-  %zero = arith.constant 0.0 : {sums}
+  %zero = arith.constant {zero} : {sums}
 {made}  %e = tensor.empty({sizes}) : {c}
   %f = linalg.fill ins(%zero : {sums}) outs(%e : {c}) -> {c}
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
       ins(%a, %b : {a}, {b}) outs(%f : {c}) {{
-    ^bb0(%x: {self.kind}, %y: {self.kind}, %z: {sums}):
-      %p = arith.extf %x : {self.kind} to {sums}
-      %q = arith.extf %y : {self.kind} to {sums}
-      %w = arith.mulf %p, %q : {sums}
-      %s = arith.addf %z, %w : {sums}
+    ^bb0(%x: {x}, %y: {y}, %z: {sums}):
+      %p = arith.{EXTENSIONS.get(left, "extf")} %x : {x} to {sums}
+      %q = arith.{EXTENSIONS.get(right, "extf")} %y : {y} to {sums}
+      %w = arith.{mul} %p, %q : {sums}
+      %s = arith.{add} %z, %w : {sums}
       linalg.yield %s : {sums}
   }} -> {c}
   return %r : {c}
@@ -101,13 +116,14 @@ func.func @main(%a: {a}, %b: {b}) -> {c} {{
     def make_inputs(self) -> list[Array]:
         """Return numbers whose products add up without rounding."""
         random = np.random.default_rng(sum(map(ord, self.sizes)))
-        return [
-            random.integers(-4, 5, self.shape(letters)).astype(TYPES[self.kind])
-            for letters in (self.lhs, self.rhs)
-        ]
+        made = []
+        for letters, kind in zip((self.lhs, self.rhs), self.kinds, strict=True):
+            low, high = RANGES.get(kind, (-4, 5))
+            made.append(random.integers(low, high, self.shape(letters)).astype(TYPES[kind]))
+        return made
 
     def expect(self, inputs: list[Array]) -> Array:
-        a, b = (array.astype(np.float32) for array in inputs)
+        a, b = (array.astype(TYPES_OF_SUMS[self.sums]) for array in inputs)
         assert set(self.lhs + self.rhs + self.result) <= set(string.ascii_letters)
         result: Array = np.einsum(f"{self.lhs},{self.rhs}->{self.result}", a, b, optimize=True)
         return result
@@ -129,5 +145,6 @@ def check_numbers(module: pipeline.Module, product: Product) -> None:
     """Right in all orders of threads and copies, and free of races."""
     inputs = product.make_inputs()
     for mode in MODES:
-        result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
+        given = [array.view(np.int8) if array.dtype == np.uint8 else array for array in inputs]
+        result = module.run(*given, backend="emulator", check="all", workers=1, **mode)
         np.testing.assert_array_equal(np.asarray(result), product.expect(inputs))
