@@ -112,8 +112,14 @@ static void addScope(LLVM::LLVMFuncOp function) {
       LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {}),
       /*retainedNodes=*/{}, /*annotations=*/{});
   function->setLoc(FusedLoc::get(context, {loc}, scope));
-  function.getBody().walk(
-      [&](Operation *op) { op->setLoc(translate(op->getLoc(), scope)); });
+  DenseMap<Location, Location> translated; // few, of many operations
+  function.getBody().walk([&](Operation *op) {
+    auto it = translated.find(op->getLoc());
+    if (it == translated.end())
+      it = translated.insert({op->getLoc(), translate(op->getLoc(), scope)})
+               .first;
+    op->setLoc(it->second);
+  });
 }
 
 bool isFurtherLocation(const llvm::DILocation &location) {
@@ -150,30 +156,42 @@ static LLVM::DISubprogramAttr getSubprogram(Location loc) {
   return dyn_cast_or_null<LLVM::DISubprogramAttr>(scope);
 }
 
+/// `loc` as it is in the code of `own`: its line only, if it says to be in the
+/// code of another function.
+static Location leaveOtherScopes(Location loc, LLVM::DISubprogramAttr own) {
+  using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
+  Location outermost = getOutermost(loc);
+  LLVM::DISubprogramAttr scope = getSubprogram(outermost);
+  // A call without a scope is translated as one in this function.
+  bool isCalledHere = outermost != loc && loc->findInstanceOf<CallSiteLoc>() &&
+                      !outermost->findInstanceOf<Scope>();
+  if (isCalledHere || (scope && scope == own))
+    return loc;
+  FileLineColRange location = findFileLoc(loc);
+  return location ? makeLocation(location, own, /*isFurther=*/false)
+                  : Location(UnknownLoc::get(loc.getContext()));
+}
+
 /// Makes operations of `function` that say to be in the code of another one,
 /// from which they were taken, tell their line only. What a debugger would show
 /// of variables goes away.
 static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
-  using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
   auto own =
       function.getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>();
   if (!own)
     return;
+  DenseMap<Location, Location> left; // few, of many operations
   function.walk([&](Operation *op) {
     if (isa<LLVM::DbgDeclareOp, LLVM::DbgValueOp, LLVM::DbgLabelOp>(op))
       return op->erase();
-    Location outermost = getOutermost(op->getLoc());
-    LLVM::DISubprogramAttr scope = getSubprogram(outermost);
-    // A call without a scope is translated as one in this function.
-    bool isCalledHere = outermost != op->getLoc() &&
-                        op->getLoc()->findInstanceOf<CallSiteLoc>() &&
-                        !outermost->findInstanceOf<Scope>();
-    if (op == function || isCalledHere || (scope && scope == own.getMetadata()))
+    if (op == function)
       return;
-    FileLineColRange location = findFileLoc(op->getLoc());
-    op->setLoc(location ? makeLocation(location, own.getMetadata(),
-                                       /*isFurther=*/false)
-                        : UnknownLoc::get(op->getContext()));
+    auto it = left.find(op->getLoc());
+    if (it == left.end())
+      it = left.insert({op->getLoc(),
+                        leaveOtherScopes(op->getLoc(), own.getMetadata())})
+               .first;
+    op->setLoc(it->second);
   });
 }
 
