@@ -15,6 +15,7 @@
 
 #include "OpEffects.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -191,13 +192,23 @@ static bool isPrivateIntrinsic(StringRef name) {
          name == "llvm.fake.use" || isComputation(name);
 }
 
+/// True if `op` is of a dialect that has no calls and no structured operations,
+/// as nearly all operations of a kernel are: to ask for interfaces takes
+/// longer.
+static bool hasNoCalls(Operation *op) {
+  return isa_and_nonnull<arith::ArithDialect, vector::VectorDialect,
+                         nvgpu::NVGPUDialect>(op->getDialect());
+}
+
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
-  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-  if (call && isPrivateIntrinsic(call.getIntrin()))
-    return OpKind::Private;
-  if (kind != OpKind::Other)
+  if (kind == OpKind::Assembly) {
+    auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+    return call && isPrivateIntrinsic(call.getIntrin()) ? OpKind::Private
+                                                        : kind;
+  }
+  if (kind != OpKind::Other || hasNoCalls(op))
     return kind;
   if (isa<CallOpInterface>(op))
     return getKindOfLibrary(op).value_or(OpKind::Call);
