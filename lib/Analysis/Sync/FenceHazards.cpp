@@ -19,6 +19,13 @@
 
 namespace mlir::workgroup {
 
+FenceHazards::FenceHazards(HazardContext &context, HazardCollector &found)
+    : context(context), accesses(context.accesses), tree(context.tree),
+      program(context.program), conflicts(context.conflicts), found(found) {
+  for (const ThreadAccess &access : accesses)
+    ofProxy.push_back(isOfAsyncProxy(access));
+}
+
 const SyncProgram &FenceHazards::getFenced(MemorySpace space) {
   auto [it, isNew] = fenced.try_emplace(space);
   if (isNew)
@@ -30,8 +37,9 @@ const SyncProgram &FenceHazards::getFenced(MemorySpace space) {
 void FenceHazards::visit(unsigned first, unsigned second,
                          ArrayRef<unsigned> around, bool isOrdered,
                          bool isReverse) {
-  bool isFirst = isOfAsyncProxy(accesses[first]);
-  bool isSecond = isOfAsyncProxy(accesses[second]);
+  bool isFirst = ofProxy[first], isSecond = ofProxy[second];
+  if (isFirst == isSecond)
+    return;
   if (accesses[first].op == accesses[second].op)
     return; // TMA signals an mbarrier by its own proxy
   // Where it is not known when TMA is done, that is told, and fences only of
@@ -39,9 +47,9 @@ void FenceHazards::visit(unsigned first, unsigned second,
   bool isUndone = context.isUnknown(first) || context.isUnknown(second);
   if (isUndone && !context.haveCommonRoot(first, second))
     return;
-  if (isSecond && !isFirst)
+  if (isSecond)
     addUnfenced(first, second, around, isOrdered);
-  if (isFirst && !isSecond)
+  else
     addUnfenced(second, first, around, isReverse);
 }
 

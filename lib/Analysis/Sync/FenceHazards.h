@@ -24,9 +24,7 @@ namespace mlir::workgroup {
 /// no proxy fence, or no barrier behind it, between.
 class FenceHazards {
 public:
-  FenceHazards(HazardContext &context, HazardCollector &found)
-      : context(context), accesses(context.accesses), tree(context.tree),
-        program(context.program), conflicts(context.conflicts), found(found) {}
+  FenceHazards(HazardContext &context, HazardCollector &found);
 
   /// Asks for two accesses, which may come one after the other in one iteration
   /// of the loops `around`.
@@ -46,6 +44,8 @@ private:
   const SyncProgram &program;
   ThreadConflicts &conflicts;
   HazardCollector &found;
+  /// Which accesses TMA does.
+  std::vector<bool> ofProxy;
   /// The program as proxy fences of each space see it.
   std::map<MemorySpace, SyncProgram> fenced;
 };

@@ -59,6 +59,9 @@ private:
 void HazardFinder::visitDirection(unsigned first, unsigned second,
                                   ArrayRef<unsigned> around, bool isOrdered) {
   const AsyncCompletion *done = tree.getCompletion(first);
+  // Nobody has to wait for what is done when its thread goes on.
+  if (!done && !context.asksForBarriers())
+    return;
   if (done && done->inLoop)
     return async.visitInLoop(first, second, around, isOrdered);
   unsigned issue = tree.getStep(first), to = tree.getStep(second);
