@@ -51,11 +51,11 @@ _SMALL_CANDIDATES = (Candidate(64, 32, 16, 128, 128, 0.4),)
 class Staged:
     """Tiles of both operands go through a ring of slots in workgroup memory.
 
-    Of the candidates, that which all multiprocessors are done with first, with the most of
-    ``slots`` for which that holds; of ``few`` rows or columns those that have no more. Results of
-    ``least`` rows or columns, or fewer, are no use: most of a tile would be empty. Where a ragged
-    operand ends takes a thread ``ragged_registers``. Blocks share sums
-    where tiles are too few, or too many by a few.
+    The candidate with which all multiprocessors finish first is taken, with the most ``slots`` for
+    which that holds. Results of ``few`` rows or columns have candidates that are no larger. A
+    result of at most ``least`` rows or columns does not match: most of a tile would be empty. The
+    bounds of a ragged operand take ``ragged_registers`` of a thread. Blocks share sums where there
+    are too few tiles, or a few more than multiprocessors.
     """
 
     slots: tuple[int, ...] = (4, 3, 2)

@@ -54,13 +54,12 @@ _SMALL_CANDIDATES = (
 class Convolution:
     """A block gathers the windows of its pixels, and multiplies them with filters.
 
-    Of the candidates, that which all multiprocessors are done with first. Convolutions with
-    ``least`` features, pixels or products or fewer are no use: most of a tile would be empty.
-    ``step_bytes``: of neighbouring channels in a step of the sum,
-    ``matrix_step_bytes`` on tensor cores; of fewer, a step takes what
-    is left of ``products`` in the window. Of channels that are no neighbours, tensor cores take
-    ``far_step_bytes`` for one place of the window. ``slots``: of the ring that windows and
-    filters are copied to ahead of their products.
+    The candidate with which all multiprocessors finish first is taken. A convolution of at most
+    ``least`` features, pixels or products does not match: most of a tile would be empty. A step of
+    the sum takes ``step_bytes`` of neighbouring channels, ``matrix_step_bytes`` on tensor cores; if
+    there are fewer channels, it takes more of the window, up to ``products``. If channels are no
+    neighbours in memory, tensor cores take ``far_step_bytes`` for one place of the window. Windows
+    and filters are copied ahead of their products, to a ring of ``slots``.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES

@@ -30,7 +30,7 @@ def make_tile(kernel: Kernel, block: tuple[int, ...], threads: int, target: Targ
 
 @dataclass(frozen=True, slots=True)
 class Elementwise:
-    """Runs of memory as long as can be, 16 bytes for a thread at a time.
+    """Runs of memory that are as long as possible, 16 bytes for a thread at a time.
 
     ``threads``: of a block; fewer if all of it is less. ``vectors``: of 16 bytes for each thread,
     from ``many`` elements on; one below. ``columns``: the longest run if there are several rows,

@@ -62,10 +62,10 @@ def fit_rows(kernel: Kernel, rows: int, target: Target) -> tuple[int, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """One result: a block as large as the sum is long, or several that share it.
+    """One result: the sum is the work of one block, or of several that share it.
 
-    What element-wise operations make for others has to fit into a block, or is computed again by
-    each of its users.
+    Intermediate results of element-wise operations that do not fit into the memory of a block are
+    computed again by each of their users.
     """
 
     elements_per_thread: int = 16
@@ -86,12 +86,13 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Sums of neighbours in memory.
+    """Sums along rows that are contiguous in memory.
 
-    Up to ``serial`` of them are left to one thread a row, ``rows`` for a block; longer ones to
-    ``vectors`` of 16 bytes for each of up to ``threads`` threads, a block, or, of kernels with one
-    sum, whole warps of one of ``shared_threads``. What is kept of a row has to fit, or is computed
-    again by each of its users.
+    A row of up to ``serial`` elements is the work of one thread, and a block has ``rows`` of them.
+    A longer row is the work of a block of up to ``threads`` threads, with ``vectors`` of 16 bytes
+    for each; in kernels with one sum, it is the work of whole warps of a block of
+    ``shared_threads``. Intermediate results of a row that do not fit into the memory of a block
+    are computed again by each of their users.
     """
 
     serial: int = 32
@@ -128,11 +129,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Sums across memory, neighbours of which belong to different sums.
+    """Sums across memory: neighbours in memory belong to different sums.
 
-    ``lanes`` accesses of 16 bytes side by side for a block of ``threads``, which all add up a part
-    of each. Where there are ``many`` sums, or short ones up to ``serial``, twice as many are for
-    ``few_threads``.
+    A block of ``threads`` takes ``lanes`` accesses of 16 bytes side by side, and each thread adds
+    up a part of every sum. Where there are ``many`` sums, or sums of up to ``serial`` elements, a
+    block of ``few_threads`` takes twice as many.
     """
 
     lanes: int = 8
