@@ -14,7 +14,7 @@ include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
 
 def KeepAccumulatorsPass : Pass<"workgroup-keep-accumulators"> {
-  let summary = "Sums of a thread or warp -> a buffer of the thread while they are added to";
+  let summary = "Keep the sums of a thread or warp in a buffer of the thread";
   let description = [{
     A linalg operation that sums up products, and that each thread or warp does on a part of its
     own of a result in memory, as tiling leaves it, goes on adding to that part in the
@@ -53,7 +53,7 @@ def KeepAccumulators_KeptAccumulator
 def KeepAccumulators_NotKept : Missed<"A result stays in memory while it is added to.">;
 
 def KeepChainsPass : Pass<"workgroup-keep-chains"> {
-  let summary = "What is between two contractions of a block -> buffers of its threads";
+  let summary = "Keep values between two contractions of a block in its threads";
   let description = [{
     In an iteration of a loop (`scf.for`) of a block, a contraction of tiles in workgroup memory
     makes some columns of scores; what is computed of them row by row is a factor of another
@@ -88,7 +88,7 @@ def KeepChains_KeptChain
     : Passed<"What is between two contractions is in buffers of threads.">;
 
 def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
-  let summary = "Convolutions of blocks -> contractions of gathered tiles";
+  let summary = "Turn convolutions of blocks into contractions of gathered tiles";
   let description = [{
     A convolution in a loop over blocks, or in a launch, becomes a contraction: in each iteration
     of the loops over its sums, the block gathers (`workgroup.gather`) what it reads of the image
@@ -140,7 +140,7 @@ def DecomposeIm2col_NotDecomposed
     : Missed<"A convolution reads its windows where they are.">;
 
 def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
-  let summary = "Contractions of staged tiles -> what each thread computes";
+  let summary = "Lower contractions of staged tiles to the work of each thread";
   let description = [{
     A linalg operation that sums up products of two tiles in workgroup memory into a
     private buffer of constant size, as `workgroup-stage-operands` makes them, is work that
@@ -231,7 +231,7 @@ def LowerContractions_WarpGroupsNotUsed
 def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {
-  let summary = "Stage what contractions read in workgroup memory";
+  let summary = "Stage the operands of contractions in workgroup memory";
   let description = [{
     Of a contraction in a loop over blocks, or in a launch, that sums up products of two buffers,
     both operands are copied to tiles in workgroup memory (`#gpu.address_space<workgroup>`) of

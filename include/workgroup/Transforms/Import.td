@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AdoptKernelsPass : Pass<"workgroup-adopt-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make a `gpu.func` of every `llvm.func` that is a kernel";
+  let summary = "Turn every `llvm.func` that is a kernel into a `gpu.func`";
   let description = [{
     Kernels of other compilers come as `llvm.func`s with `nvvm.kernel`, or with
     PTX's calling convention for kernels: as `mlir-translate --import-llvm` leaves

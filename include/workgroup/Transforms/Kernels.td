@@ -23,7 +23,7 @@ def ChainBlocksOption
              "Blocks that a chain of much work has at least">;
 
 def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
-  let summary = "Make a function of the operations on tensors that one kernel does";
+  let summary = "Outline the operations that share a kernel into a function";
   let description = [{
     Every structured operation on tensors outside of kernels ends in exactly one private function
     `@<function>_<n>_<class>`, which the host calls, in destination-passing style: what
@@ -92,7 +92,7 @@ def FormKernels_KernelOfItsOwn
 
 def PrepareBufferizationPass
     : Pass<"workgroup-prepare-bufferization", "::mlir::ModuleOp"> {
-  let summary = "Make tensors fit for upstream's one-shot bufferization";
+  let summary = "Prepare tensors for upstream's one-shot bufferization";
   let description = [{
     Runs upstream's `eliminate-empty-tensors`, but leaves a `tensor.empty` alone
     that stands in the operation whose result it is inserted into: upstream lets
@@ -164,7 +164,7 @@ def ScheduleKernelsPass : Pass<"workgroup-schedule-kernels", "ModuleOp"> {
 }
 
 def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
-  let summary = "Share out the loops of a kernel to blocks";
+  let summary = "Distribute the loops of a kernel to blocks";
   let description = [{
     Of a function that `workgroup-form-kernels` made, the root is tiled: an `scf.forall` over
     tiles, mapped to blocks (`#gpu.block<linear_dim_0>` for the last dimension), with

@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 include "workgroup/Remarks.td"
 
 def FormLaunchesPass : Pass<"workgroup-form-launches"> {
-  let summary = "Make launches of the loops over blocks";
+  let summary = "Turn loops over blocks into launches";
   let description = [{
     Replaces each `scf.forall` or `scf.parallel` on the host that is mapped to blocks
     (`#gpu.block<x>`, `#gpu.block<linear_dim_0>`, `#gpu.loop_dim_map<processor =
@@ -59,7 +59,7 @@ def FormLaunches_ErasedLoop : Passed<"A loop without iterations was removed.">;
 def FormLaunches_FormedLaunch : Passed<"A loop over blocks became a launch.">;
 
 def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
-  let summary = "Tell kernels the sizes that all of their launches have";
+  let summary = "Annotate kernels with the sizes that all of their launches have";
   let description = [{
     Gives a `gpu.func` that does not say `known_block_size` or `known_grid_size`
     those of the `gpu.launch_func`s of it, if they are constants and all the same:
@@ -83,7 +83,7 @@ def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
 }
 
 def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
-  let summary = "Launch one kernel where several are alike";
+  let summary = "Merge kernels that are alike";
   let description = [{
     Of `gpu.module`s that differ in nothing but their names and locations, the
     first one stays, and what launched kernels of the others launches its own.

@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 include "workgroup/Remarks.td"
 
 def CompareDistributionsPass : Pass<"workgroup-compare-distributions"> {
-  let summary = "Tell whether loops give processors the same parts of a result";
+  let summary = "Report whether loops give processors the same parts of a result";
   let description = [{
     Changes nothing. Of two operations of linalg in parallel loops of their own that are mapped to
     threads, warps or lanes, where the second goes on with the result of the first, as a product adds
@@ -39,7 +39,7 @@ def CompareDistributions_Undecided
     : Analysis<"It is not known whether processors go on with what they have left themselves.">;
 
 def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
-  let summary = "Give the iterations of parallel loops to processors";
+  let summary = "Distribute the iterations of parallel loops to processors";
   let description = [{
     Replaces `scf.parallel` and `scf.forall` by what each processor does of them:
     blocks, warps, lanes or threads, or processors whose ids and number the caller
@@ -130,7 +130,7 @@ def DistributeLoops_AssumedCount
     : Analysis<"A loop is taken to have as many iterations as there are processors, or no more.">;
 
 def SerializeLoopsPass : Pass<"workgroup-serialize-loops"> {
-  let summary = "Make sequential loops of parallel ones that no kernel takes";
+  let summary = "Turn parallel loops that no kernel can take into sequential loops";
   let description = [{
     An `scf.forall` or `scf.parallel` of the host that is mapped to nothing, and in no other
     parallel loop, becomes a kernel (`workgroup-form-kernels`, `workgroup-map-loops`) if blocks and
