@@ -15,18 +15,8 @@ import pipeline
 from certificates.cells import Refuted
 from certificates.claims import check, check_races
 from certificates.mutations import CERTIFICATE, CODE, mutate
-from fuzzing.certificates import find_race, judge
+from fuzzing.certificates import PRODUCT, find_race, judge
 
-PRODUCT = """
-func.func @main(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<512x512xf32> {
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<512x512xf32>
-  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<512x512xf32>) -> tensor<512x512xf32>
-  %d = linalg.matmul ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>)
-                     outs(%c : tensor<512x512xf32>) -> tensor<512x512xf32>
-  return %d : tensor<512x512xf32>
-}
-"""
 OPTIONS = ["specialize-warps=0", "specialize-warps=128"]
 
 
