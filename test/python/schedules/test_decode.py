@@ -10,7 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import pipeline
+from fuzzing.mutants import try_mutants
+from oracles.contractions.programs import Case
 from schedules.attention_programs import MASKS, Attention
+from schedules.test_contraction_mutants import is_fine
 
 Array = npt.NDArray[Any]
 
@@ -120,6 +123,19 @@ def test_chips(chip: str) -> None:
     attention = replace(DECODE, rows=2, groups=2, mask="added")
     module = compile_decode(attention, chip)
     run(module, attention, attention.make_arguments(np.random.default_rng(3)))
+
+
+def test_mutants_are_found() -> None:
+    """Barriers, waits and lanes that are wrong are found, or proved not to be needed."""
+    attention = replace(DECODE, groups=1, rows=3, keys=640, mask="added")
+    arguments = attention.make_arguments(np.random.default_rng(1))
+    expected = attention.compute(*arguments)
+    case = Case(1, "decode", attention.text, "sm_80", tuple(arguments), expected, 2e-3)
+    kinds = ("barrier", "wait", "commit", "lane")
+    verdicts = list(try_mutants(case, 2, kinds))
+    assert {verdict.mutant.kind for verdict in verdicts} == set(kinds)
+    missed = [str(verdict) for verdict in verdicts if not is_fine(verdict)]
+    assert not missed, "\n".join(missed)
 
 
 def test_results_of_16_bits() -> None:
