@@ -46,8 +46,9 @@ struct RingOptions {
         specializeWarps{
             parent, "specialize-warps",
             llvm::cl::desc("Threads that blocks get more to fill rings for "
-                           "products of warp groups; 0 for none"),
-            llvm::cl::init(0)},
+                           "products of warp groups; 0 for none, -1 for as "
+                           "many as the rings of a schedule ask for"),
+            llvm::cl::init(-1)},
         assumeDistinctArguments(parent) {}
 
   ::mlir::detail::PassOptions::Option<int64_t> slots;

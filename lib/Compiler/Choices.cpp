@@ -31,7 +31,10 @@ std::string checkMemoryOptions(const std::string &options) {
                  parsed.verifyBarriers.hasValue();
   if (isOther)
     return "chip, barriers and the alignment of arguments are not set this way";
-  return getSlotsObstacle(parsed.rings.slots);
+  std::string why = getSlotsObstacle(parsed.rings.slots);
+  if (why.empty() && parsed.rings.specializeWarps > 0)
+    why = getProducersObstacle(parsed.rings.specializeWarps);
+  return why;
 }
 
 std::vector<std::string> getChipNames() {

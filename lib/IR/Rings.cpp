@@ -232,7 +232,15 @@ LogicalResult RingChecker::check() {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-LogicalResult RingOp::verify() { return RingChecker(*this).check(); }
+LogicalResult RingOp::verify() {
+  constexpr int64_t kWarp = 32;
+  std::optional<int64_t> producers = getProducers();
+  if (producers && (*producers <= 0 || *producers % kWarp != 0))
+    return emitOpError("asks for ") << *producers
+                                    << " threads that fill it, which are no "
+                                       "whole warps";
+  return RingChecker(*this).check();
+}
 
 LogicalResult ReleaseOp::verify() {
   int64_t lag = getLag();

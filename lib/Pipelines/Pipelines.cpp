@@ -111,14 +111,14 @@ static void addContractions(OpPassManager &pm,
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                        const ContractionOptions &contractions, StringRef chip,
                        int64_t assumeAlignment) {
-  pm.addPass(
-      createFormRingsPass({options.slots, /*maxBytes=*/0,
-                           options.assumeDistinctArguments, chip.str()}));
+  pm.addPass(createFormRingsPass({options.slots, /*maxBytes=*/0,
+                                  options.assumeDistinctArguments, chip.str(),
+                                  /*producers=*/0}));
   // Reads tiles as they are, and need not know of slots.
   addContractions(pm, contractions, options, chip, assumeAlignment);
-  if (options.specializeWarps > 0)
+  if (options.specializeWarps != 0)
     pm.addPass(createSpecializeWarpsPass(
-        {options.specializeWarps, assumeAlignment,
+        {std::max<int64_t>(options.specializeWarps, 0), assumeAlignment,
          options.assumeDistinctArguments, chip.str()}));
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,

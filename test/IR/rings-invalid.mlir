@@ -208,3 +208,11 @@ func.func @no_release(%n: index) {
   }
   return
 }
+
+// -----
+
+func.func @part_of_a_warp() {
+  // expected-error @+1 {{asks for 40 threads that fill it, which are no whole warps}}
+  %ring = workgroup.ring {producers = 40 : i64} : !workgroup.ring<2 slots of memref<4xf32, 3>>
+  return
+}

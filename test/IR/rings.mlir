@@ -80,3 +80,11 @@ func.func @unused() {
   %ring = workgroup.ring : !ring
   return
 }
+
+// Threads that are to fill its slots.
+// CHECK-LABEL: func @asks
+// CHECK:         workgroup.ring {producers = 128 : i64} : !workgroup.ring<3 slots of
+func.func @asks() {
+  %ring = workgroup.ring {producers = 128 : i64} : !ring
+  return
+}

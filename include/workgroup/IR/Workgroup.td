@@ -128,7 +128,11 @@ def Workgroup_RingOp : Workgroup_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
     `commit` take turns; no more slots are put than there are, none is got that
     is not committed, none released that is not got. In each iteration of a loop as
     many slots are released as put, and as many got as committed.
+
+    With `producers`, a block is to get so many threads more that only fill slots, whole warps, if
+    that can be (`workgroup-specialize-warps`).
   }];
+  let arguments = (ins OptionalAttr<I64Attr>:$producers);
   let results = (outs Workgroup_RingType:$ring);
   let assemblyFormat = "attr-dict `:` qualified(type($ring))";
   let hasVerifier = 1;

@@ -27,6 +27,10 @@ namespace mlir::workgroup {
 /// empty if it can.
 std::string getSlotsObstacle(int64_t slots);
 
+/// The reason why a block cannot get `producers` threads more that only fill
+/// rings; empty if it can.
+std::string getProducersObstacle(int64_t producers);
+
 struct FormRingsOptions {
   /// The number of slots that a ring is to have, if the loop has as many
   /// iterations and the memory suffices; no ring is formed for one.
@@ -38,6 +42,8 @@ struct FormRingsOptions {
   bool assumeDistinctArguments = false;
   /// The chip to compile for; empty for that of the `gpu.module`'s target.
   std::string chip = "";
+  /// The threads that blocks are to get more to fill the rings; 0 for none.
+  int64_t producers = 0;
 };
 
 /// Makes the copies of loops in device code inside `root` rings. See pass
@@ -60,7 +66,8 @@ LogicalResult lowerRings(Operation *root,
                          const LowerRingsOptions &options = {});
 
 struct SpecializeWarpsOptions {
-  /// The threads that a block gets more: whole warps.
+  /// The threads that a block gets more: whole warps; 0 for as many as its
+  /// rings ask for.
   int64_t producers = 128;
   /// As of `LowerRingsOptions`.
   int64_t assumeAlignment = 0;

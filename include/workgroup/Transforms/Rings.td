@@ -40,6 +40,10 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     Different arguments may be the same memory, unless `llvm.noalias` or
     `assume-distinct-arguments` says that they are not.
 
+    With `producers`, rings ask for so many threads that only fill them
+    (`workgroup.ring {producers = 128}`): `workgroup-specialize-warps`, which knows what reads the
+    tiles, gives them where it can.
+
     Run before `workgroup-lower-copies`. Example: `test/Transforms/Rings/form-rings.mlir`.
     Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on
     multistage pipelines.
@@ -50,6 +54,9 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     MaxBytesOption,
     AssumeDistinctArgumentsOption,
     ChipOption,
+    Option<"producers", "producers", "int64_t", /*default=*/"0",
+           "Threads that blocks are to get more to fill rings, if "
+           "workgroup-specialize-warps can give them: whole warps; 0 for none">,
   ];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::workgroup::WorkgroupDialect"
@@ -171,7 +178,8 @@ def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
   let summary = "Let warps of their own fill the rings of a kernel";
   let description = [{
     A `gpu.launch` whose rings TMA fills for products of warp groups
-    (`workgroup.group_product`) gets `producers` threads more. They execute the copies of the
+    (`workgroup.group_product`) gets `producers` threads more, or as many as its rings ask for
+    (`workgroup.ring {producers = 128}`) if that is 0. They execute the copies of the
     rings and what these are computed of (loops and branches around, and arithmetic); the others
     execute everything else (`workgroup.specialize`). Neither side waits for the other but where
     a slot is not yet full, or not yet empty: there is no barrier in the loop, and warps
@@ -195,7 +203,8 @@ def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
   }];
   let options = [
     Option<"producers", "producers", "int64_t", /*default=*/"128",
-           "Threads that a block gets more, for copies: whole warps">,
+           "Threads that a block gets more, for copies: whole warps; 0 for as "
+           "many as its rings ask for">,
     AssumeAlignmentOption,
     AssumeDistinctArgumentsOption,
     ChipOption,

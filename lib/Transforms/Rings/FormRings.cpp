@@ -31,7 +31,6 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms/Rings.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
 
@@ -402,7 +401,7 @@ static Value castToTile(Value source, MemRefType tile, Location loc,
 }
 
 static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
-                     RewriterBase &rewriter) {
+                     int64_t producers, RewriterBase &rewriter) {
   Operation *scope = getExecutionScope(copies.front().op);
   Location loc = copies.front().op->getLoc();
   SmallVector<MemRefType> tiles;
@@ -414,7 +413,10 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
       << remark::metric("Tiles", copies.size());
 
   rewriter.setInsertionPointToStart(&getBody(scope)->front());
-  Value ring = RingOp::create(rewriter, loc, type);
+  IntegerAttr wish;
+  if (producers > 0)
+    wish = rewriter.getI64IntegerAttr(producers);
+  Value ring = RingOp::create(rewriter, loc, type, wish);
   Operation *reader = findFirstReader(copies);
   for (TileCopy &copy : copies)
     for (Operation *op : copy.slice)
@@ -447,14 +449,6 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
   }
 }
 
-std::string getSlotsObstacle(int64_t slots) {
-  constexpr int64_t kMaxSlots = 8;
-  if (slots >= 1 && slots <= kMaxSlots)
-    return "";
-  return llvm::formatv("slots must be from 1 to {0}, not {1}", kMaxSlots, slots)
-      .str();
-}
-
 LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
   if (options.slots < 2)
     return success();
@@ -474,7 +468,7 @@ LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
     if (!slots)
       return failure();
     if (*slots >= 2)
-      formRing(copies, *slots, rewriter);
+      formRing(copies, *slots, options.producers, rewriter);
   }
   return success();
 }
@@ -484,12 +478,16 @@ struct FormRingsPass final : impl::FormRingsPassBase<FormRingsPass> {
   using FormRingsPassBase::FormRingsPassBase;
 
   void runOnOperation() override {
-    if (std::string why = getSlotsObstacle(slots); !why.empty()) {
+    std::string why = getSlotsObstacle(slots);
+    if (why.empty() && producers != 0)
+      why = getProducersObstacle(producers);
+    if (!why.empty()) {
       emitError(getOperation()->getLoc()) << why;
       return signalPassFailure();
     }
-    if (failed(formRings(getOperation(),
-                         {slots, maxBytes, assumeDistinctArguments, chip})))
+    if (failed(
+            formRings(getOperation(), {slots, maxBytes, assumeDistinctArguments,
+                                       chip, producers})))
       signalPassFailure();
   }
 };

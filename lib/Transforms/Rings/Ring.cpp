@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Ring.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Transforms/Rings.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
 
@@ -155,6 +158,29 @@ void findObstacle(Ring &ring, const ArgumentAliases &aliases,
     if (!ring.writer)
       ring.writer = writes.findWriterBefore(
           where, getFillOperands(copy)->source, aliases);
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+std::string getSlotsObstacle(int64_t slots) {
+  constexpr int64_t kMaxSlots = 8;
+  if (slots >= 1 && slots <= kMaxSlots)
+    return "";
+  return llvm::formatv("slots must be from 1 to {0}, not {1}", kMaxSlots, slots)
+      .str();
+}
+
+std::string getProducersObstacle(int64_t producers) {
+  constexpr int64_t kMost = 512;
+  if (producers >= kWarpSize && producers % kWarpSize == 0 &&
+      producers <= kMost)
+    return "";
+  return llvm::formatv("producers must be whole warps, up to {0} threads, not "
+                       "{1} threads",
+                       kMost, producers)
+      .str();
 }
 
 } // namespace mlir::workgroup

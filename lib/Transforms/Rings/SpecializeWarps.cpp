@@ -39,6 +39,7 @@ struct SpecializedKernel {
   gpu::LaunchOp launch;
   SmallVector<RingOp> rings = {};
   int64_t numConsumers = 0;
+  int64_t numProducers = 0;
   /// Of a consumer and of a producer; empty to leave them as they are.
   SmallVector<int64_t> registers = {};
 };
@@ -130,7 +131,7 @@ static SmallVector<int64_t> chooseRegisters(int64_t numConsumers,
 static std::string describe(SpecializedKernel &kernel,
                             SpecializeContext &context) {
   gpu::LaunchOp launch = kernel.launch;
-  int64_t numProducers = context.options.producers;
+  int64_t numProducers = kernel.numProducers;
   BlockShape shape = getBlockShape(launch);
   const Chip *chip = resolveChip(launch, context.options.chip);
   if (!chip || !chip->hasTensorCopies())
@@ -173,20 +174,19 @@ static std::string describe(SpecializedKernel &kernel,
 // Apply
 //===----------------------------------------------------------------------===//
 
-static void report(const SpecializedKernel &kernel, int64_t numProducers) {
+static void report(const SpecializedKernel &kernel) {
   auto remark =
       recordRemark(RemarkId::SpecializeWarps_Specialized, kernel.launch);
   remark << "warps of their own fill the rings of a kernel"
          << remark::metric("Consumers", kernel.numConsumers)
-         << remark::metric("Producers", numProducers);
+         << remark::metric("Producers", kernel.numProducers);
   if (!kernel.registers.empty())
     remark << remark::metric("Registers", kernel.registers[0]);
 }
 
-/// Gives the block `numProducers` threads more, of which the code that there is
+/// Gives the block the threads of producers, of which the code that there is
 /// knows nothing.
-static void addThreads(SpecializedKernel &kernel, int64_t numProducers,
-                       RewriterBase &rewriter) {
+static void addThreads(SpecializedKernel &kernel, RewriterBase &rewriter) {
   gpu::LaunchOp launch = kernel.launch;
   Location loc = launch.getLoc();
   rewriter.setInsertionPointToStart(&launch.getBody().front());
@@ -199,15 +199,14 @@ static void addThreads(SpecializedKernel &kernel, int64_t numProducers,
   });
   rewriter.setInsertionPoint(launch);
   Value all = arith::ConstantIndexOp::create(
-      rewriter, loc, kernel.numConsumers + numProducers);
+      rewriter, loc, kernel.numConsumers + kernel.numProducers);
   rewriter.modifyOpInPlace(launch,
                            [&] { launch.getBlockSizeXMutable().assign(all); });
 }
 
-static void apply(SpecializedKernel &kernel, int64_t numProducers,
-                  RewriterBase &rewriter) {
-  report(kernel, numProducers);
-  addThreads(kernel, numProducers, rewriter);
+static void apply(SpecializedKernel &kernel, RewriterBase &rewriter) {
+  report(kernel);
+  addThreads(kernel, rewriter);
   Block &body = kernel.launch.getBody().front();
   ProducerSlice slice(body);
   SmallVector<Operation *> roots;
@@ -223,10 +222,10 @@ static void apply(SpecializedKernel &kernel, int64_t numProducers,
   DenseI64ArrayAttr registers;
   if (!kernel.registers.empty())
     registers = rewriter.getDenseI64ArrayAttr(kernel.registers);
-  auto specialize =
-      SpecializeOp::create(rewriter, kernel.launch.getLoc(),
-                           rewriter.getI64IntegerAttr(kernel.numConsumers),
-                           rewriter.getI64IntegerAttr(numProducers), registers);
+  auto specialize = SpecializeOp::create(
+      rewriter, kernel.launch.getLoc(),
+      rewriter.getI64IntegerAttr(kernel.numConsumers),
+      rewriter.getI64IntegerAttr(kernel.numProducers), registers);
   Block *producer = rewriter.createBlock(&specialize.getProducer());
   slice.clone(rewriter);
   (void)producer;
@@ -242,17 +241,29 @@ static void apply(SpecializedKernel &kernel, int64_t numProducers,
 // The pass
 //===----------------------------------------------------------------------===//
 
-void specializeWarps(Operation *root, const SpecializeWarpsOptions &options) {
+/// The kernels that are to have producers, and have none.
+static std::vector<SpecializedKernel> collect(Operation *root,
+                                              int64_t numProducers) {
   std::vector<SpecializedKernel> kernels;
   for (Operation *scope : collectDeviceScopes(root)) {
     SpecializedKernel kernel{dyn_cast<gpu::LaunchOp>(scope)};
-    scope->walk([&](RingOp ring) { kernel.rings.push_back(ring); });
-    if (!kernel.rings.empty() && kernel.launch &&
-        scope->walk([](SpecializeOp) {
-               return WalkResult::interrupt();
-             }).wasInterrupted() == false)
+    kernel.numProducers = numProducers;
+    scope->walk([&](RingOp ring) {
+      kernel.rings.push_back(ring);
+      if (numProducers == 0)
+        kernel.numProducers = std::max<int64_t>(
+            kernel.numProducers, ring.getProducers().value_or(0));
+    });
+    auto interrupt = [](SpecializeOp) { return WalkResult::interrupt(); };
+    if (!kernel.rings.empty() && kernel.launch && kernel.numProducers > 0 &&
+        !scope->walk(interrupt).wasInterrupted())
       kernels.push_back(std::move(kernel));
   }
+  return kernels;
+}
+
+void specializeWarps(Operation *root, const SpecializeWarpsOptions &options) {
+  std::vector<SpecializedKernel> kernels = collect(root, options.producers);
   if (kernels.empty())
     return;
   LowerRingsOptions rings;
@@ -274,7 +285,7 @@ void specializeWarps(Operation *root, const SpecializeWarpsOptions &options) {
   });
   IRRewriter rewriter(root->getContext());
   for (SpecializedKernel &kernel : kernels)
-    apply(kernel, options.producers, rewriter);
+    apply(kernel, rewriter);
 }
 
 namespace {
@@ -283,16 +294,15 @@ struct SpecializeWarpsPass final
   using SpecializeWarpsPassBase::SpecializeWarpsPassBase;
 
   void runOnOperation() override {
-    constexpr int64_t kWarp = kWarpSize;
-    int64_t count = producers;
-    if (count < kWarp || count % kWarp != 0 || count > 512) {
-      getOperation()->emitError("workgroup-specialize-warps needs whole warps "
-                                "of producers, up to 512 threads, not ")
-          << count << " threads";
+    std::string why;
+    if (producers != 0)
+      why = getProducersObstacle(producers);
+    if (!why.empty()) {
+      getOperation()->emitError() << why;
       return signalPassFailure();
     }
-    specializeWarps(getOperation(),
-                    {count, assumeAlignment, assumeDistinctArguments, chip});
+    specializeWarps(getOperation(), {producers, assumeAlignment,
+                                     assumeDistinctArguments, chip});
   }
 };
 } // namespace

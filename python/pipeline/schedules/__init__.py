@@ -119,6 +119,8 @@ def _remark_on(kernel: Kernel, tile: Tile) -> Remark:
         arguments["Reduction"] = str(list(tile.reduction))
     if tile.slots:
         arguments["Slots"] = str(tile.slots)
+    if tile.producers:
+        arguments["Producers"] = str(tile.producers)
     kind, name, message = "passed", "ChoseTiles", describe(kernel, tile)
     if tile.reason:
         kind, name = "missed", "GeneralKernel"

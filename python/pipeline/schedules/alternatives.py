@@ -17,8 +17,9 @@ from .tile import Schedule
 class Alternative(NamedTuple):
     """A tile of a result that was weighed, as ``128x128x64``.
 
-    ``registers``: that a thread is estimated to take. ``resident``: blocks that share a
-    multiprocessor. ``cost``: in the unit of its weighing; None if no block fits.
+    ``threads``: of a block, with those that only fill rings. ``registers``: that a thread is
+    estimated to take. ``resident``: blocks that share a multiprocessor. ``cost``: in the unit of
+    its weighing; None if no block fits.
     """
 
     tile: str
@@ -86,7 +87,7 @@ def _list_alternatives(
         found.append(
             Alternative(
                 f"{candidate.m}x{candidate.n}x{candidate.k}",
-                candidate.threads,
+                candidate.resident_threads,
                 of,
                 candidate.registers,
                 count_resident(candidate, of, op, target),

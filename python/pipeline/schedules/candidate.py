@@ -12,7 +12,7 @@ class Candidate:
     ``registers``: of a thread. ``overhead``: other instructions of the loop for each product, as
     the machine code has them; on tensor cores, if ``is_matrix``, the time beside the products as
     a part of theirs; by warp groups, from where tiles are, if ``is_group``. For tiles that are
-    whole and copies without registers.
+    whole and copies without registers. ``producers``: threads more that only fill rings.
     """
 
     m: int
@@ -23,3 +23,9 @@ class Candidate:
     overhead: float
     is_matrix: bool = False
     is_group: bool = False
+    producers: int = 0
+
+    @property
+    def resident_threads(self) -> int:
+        """The threads of a block, with those that only fill rings."""
+        return self.threads + self.producers

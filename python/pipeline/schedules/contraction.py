@@ -100,7 +100,9 @@ class Staged:
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
         reduction[step] = best.k
-        tile = Tile(tuple(block), best.threads, tuple(reduction), slots=slots)
+        producers = best.producers if slots > 1 else 0
+        sizes = (tuple(block), best.threads, tuple(reduction))
+        tile = Tile(*sizes, slots=slots, producers=producers)
         return self.split.apply(tile, kernel, target)
 
     def list_candidates(self, op: Op, target: Target) -> list[tuple[Candidate, int]]:

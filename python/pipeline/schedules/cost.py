@@ -55,10 +55,10 @@ def rates_of(target: Target) -> Rates:
 
 def count_resident(candidate: Candidate, slots: int, op: Op, target: Target) -> int:
     """Return how many blocks share a multiprocessor; 0 if one does not fit."""
-    warps = -(-candidate.threads // 32)
+    warps = -(-candidate.resident_threads // 32)
     # Registers are given to warps by multiples of 256.
     registers = -(-candidate.registers * 32 // 256) * 256 * warps
-    bytes_of = target.count_blocks(slots * slot_bytes(candidate, op), candidate.threads)
+    bytes_of = target.count_blocks(slots * slot_bytes(candidate, op), candidate.resident_threads)
     return min(_REGISTERS // registers, bytes_of)
 
 
@@ -102,7 +102,10 @@ def _round(
     bits = op.results[0].bits
     copies = slot_bytes(candidate, op) / rates.cache_bytes
     ahead = _LATENCY / (max(slots - 1, 1) * together)
-    turn = max(products + _EXPOSED * copies, copies, ahead) + _TURN / together
+    if candidate.producers:  # warps that multiply wait for nobody, and start no copies
+        turn = max(products, copies, ahead)
+    else:
+        turn = max(products + _EXPOSED * copies, copies, ahead) + _TURN / together
     stores = candidate.m * candidate.n * bits / 8 / rates.cache_bytes
     return together * (steps * turn + stores) + _LATENCY
 

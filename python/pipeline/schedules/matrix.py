@@ -46,12 +46,13 @@ class _Tile(NamedTuple):
     threads: int
     registers: int
     overhead: float
+    producers: int = 0
 
     def candidate(self, bits: int, *, is_group: bool = False) -> Candidate:
         """Return the candidate for elements of so many bits."""
         step = 8 * self.step_bytes // bits
         sizes = (self.m, self.n, step, self.threads, self.registers, self.overhead)
-        return Candidate(*sizes, is_matrix=True, is_group=is_group)
+        return Candidate(*sizes, is_matrix=True, is_group=is_group, producers=self.producers)
 
 
 # Warps have 64 x 64 sums, of small results 64 x 32 and 32 x 32. Rows of 128 bytes are read without
@@ -64,10 +65,20 @@ _TILES = (
     _Tile(128, 64, 128, 128, 160, 0.1),
     _Tile(64, 64, 128, 128, 104, 0.2),
 )
-# Of warp groups, each of which has 64 rows. While a block waits for the next tile, it multiplies
-# nothing: published kernels of that kind reach three quarters of what those do that have a warp for
-# copies.
+# Of warp groups, each of which has 64 rows, with warps of their own for copies: a warp group takes
+# registers of those that copy (168 for each thread fill a multiprocessor), one warp leaves them to
+# further blocks. Published kernels with one group that multiplies reach nine tenths of those with
+# two; 64 columns take all that workgroup memory can read.
 _GROUP_TILES = (
+    _Tile(128, 256, 128, 256, 168, 0.05, 128),
+    _Tile(128, 128, 128, 256, 104, 0.08, 32),
+    _Tile(64, 256, 128, 128, 168, 0.16, 32),
+    _Tile(64, 128, 128, 128, 104, 0.2, 32),
+    _Tile(64, 64, 128, 128, 72, 0.35, 32),
+)
+# While a block waits for the next tile, it multiplies nothing: published kernels of that kind reach
+# three quarters of what those do that have a warp for copies.
+_WAITING_GROUP_TILES = (
     _Tile(128, 256, 128, 256, 168, 0.35),
     _Tile(128, 128, 128, 256, 104, 0.4),
     _Tile(64, 256, 128, 128, 168, 0.4),
@@ -136,8 +147,9 @@ def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]
     bits = max(operand.bits for operand in op.inputs[:2])
     groups = [
         tile.candidate(bits, is_group=True)
-        for tile in _GROUP_TILES
+        for tile in (*_GROUP_TILES, *_WAITING_GROUP_TILES)
         if tiles is _TILES and _is_of_groups(op, target, tile, bits)
+        if not tile.producers or _is_whole(op, tile, bits)
     ]
     if bits == 8 and _has_ragged_words(op):
         tiles = _RAGGED_BYTE_TILES
@@ -177,6 +189,16 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     # knows the length, an operand may go on.
     steps = op.extents[loops.k[0]]
     return steps is not None and steps * bits // 8 > _PRODUCT_BYTES
+
+
+def _is_whole(op: Op, tile: _Tile, bits: int) -> bool:
+    """Whether all tiles of a product without batches are of this size."""
+    loops = op.contraction
+    assert loops is not None
+    extents = (loops.m, loops.n, loops.k)
+    sizes = zip(extents, (tile.m, tile.n, 8 * tile.step_bytes // bits), strict=True)
+    whole = ((op.extents[of[0]] or 1) % size == 0 for of, size in sizes)
+    return not loops.batch and all(whole)
 
 
 def _round_up(extent: int | None, size: int) -> int:

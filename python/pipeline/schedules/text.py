@@ -96,6 +96,8 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
                 assume_distinct_arguments=True,
             )
         options: dict[str, Option] = {"slots": tile.slots, "chip": chip}
+        if tile.producers:
+            options["producers"] = tile.producers
         writer.apply("workgroup-form-rings", function, **options, assume_distinct_arguments=True)
 
 
@@ -156,10 +158,11 @@ def describe(kernel: Kernel, tile: Tile) -> str:
     work = ", ".join(_describe_op(op) for op in kernel.ops)
     name = kernel.name if kernel.symbol == f'"{kernel.name}"' else kernel.symbol
     blocks = _describe_blocks(kernel.root, tile.block, tile.threads)
+    copying = f", {tile.producers} more for copies" if tile.producers else ""
     if tile.split and kernel.sum is not None:
         parts = _describe_blocks(kernel.sum, tile.split, tile.threads)
-        blocks = f"{parts} for parts of the sum, then {blocks}"
-    return f"@{name}: {work}; {blocks}"
+        return f"@{name}: {work}; {parts}{copying} for parts of the sum, then {blocks}"
+    return f"@{name}: {work}; {blocks}{copying}"
 
 
 def _describe_blocks(op: Op, sizes: tuple[int, ...], threads: int) -> str:

@@ -13,6 +13,8 @@ MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks
 
 MAX_SLOTS = 8  # of a ring
 
+MAX_PRODUCERS = 512  # threads that only fill rings
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -24,9 +26,10 @@ class Tile:
     if they do not. ``columns``: how many of the first of two contractions are made at a time; 0
     for all. ``stream``: how many of them are made and multiplied at a time, so that no row is kept;
     0 for whole rows. ``slots``: of the rings that copies to workgroup memory run ahead in; 0 for
-    none. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read goes
-    to registers, and not to workgroup memory first. ``reason``: why this is the general form and
-    none for its kind; empty if it is not.
+    none. ``producers``: threads that a block has besides to fill them, if warp groups multiply; 0
+    for none. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
+    goes to registers, and not to workgroup memory first. ``reason``: why this is the general form
+    and none for its kind; empty if it is not.
     """
 
     block: tuple[int, ...]
@@ -38,14 +41,18 @@ class Tile:
     direct: bool = False
     slots: int = 0
     stream: int = 0
+    producers: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for sizes that no kernel can have."""
         from .._native import MAX_BLOCK_THREADS
 
-        if not 1 <= self.threads <= MAX_BLOCK_THREADS:
-            raise ValueError(f"a block has 1 to {MAX_BLOCK_THREADS} threads, not {self.threads}")
+        if self.threads < 1 or self.threads + self.producers > MAX_BLOCK_THREADS:
+            threads = self.threads + self.producers
+            raise ValueError(f"a block has 1 to {MAX_BLOCK_THREADS} threads, not {threads}")
+        if self.producers % 32 or not 0 <= self.producers <= MAX_PRODUCERS:
+            raise ValueError(f"up to {MAX_PRODUCERS} threads fill rings, in whole warps")
         if not 0 <= self.slots <= MAX_SLOTS:
             raise ValueError(f"a ring has up to {MAX_SLOTS} slots, not {self.slots}")
         if any(size < 0 for size in (*self.block, *self.reduction, *self.split)):

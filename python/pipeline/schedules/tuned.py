@@ -15,7 +15,7 @@ from ..documents.schema import Choice, Fields, Integer, Items, Row, Table, Text,
 from .kernel import Kernel
 from .structure import spell
 from .target import Target
-from .tile import MAX_SLOTS, Tile
+from .tile import MAX_PRODUCERS, MAX_SLOTS, Tile
 
 FORMAT = "pipeline-tuned"
 VERSION = (1, 0)
@@ -155,7 +155,7 @@ def write_tile(tile: Tile) -> dict[str, Any]:
         "threads": tile.threads,
         "reduction": list(tile.reduction),
         "split": list(tile.split),
-        **{name: getattr(tile, name) for name in ("columns", "stream", "slots")},
+        **{name: getattr(tile, name) for name in ("columns", "stream", "slots", "producers")},
         **{name: getattr(tile, name) for name in ("recompute", "direct")},
     }
     return {name: value for name, value in fields.items() if value or name in ("block", "threads")}
@@ -196,6 +196,7 @@ TILE = Fields(
         "columns": Integer(0, 1 << 20),
         "stream": Integer(0, 1 << 20),
         "slots": Integer(0, MAX_SLOTS),
+        "producers": Integer(0, MAX_PRODUCERS),
         "recompute": Truth(),
         "direct": Truth(),
     },

@@ -4,7 +4,31 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-rings{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true},canonicalize,cse)' | FileCheck %s --check-prefix=RING
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-specialize-warps{producers=40})' 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: error: workgroup-specialize-warps needs whole warps of producers, up to 512 threads, not 40 threads
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true producers=32},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' -o %t.asked
+// RUN: mlir-opt %t.asked --pass-pipeline='builtin.module(workgroup-specialize-warps{producers=0 chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | FileCheck %s --check-prefix=ASKED
+// RUN: mlir-opt %t.asked --pass-pipeline='builtin.module(workgroup-specialize-warps{producers=64 chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | FileCheck %s --check-prefix=TOLD
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=3 chip=sm_90a assume-distinct-arguments=true},workgroup-lower-contractions{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' -o %t.mute
+// RUN: mlir-opt %t.mute --pass-pipeline='builtin.module(workgroup-specialize-warps{producers=0 chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | diff %t.mute -
+// RUN: mlir-opt %t.asked --pass-pipeline='builtin.module(workgroup-memory{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true})' | FileCheck %s --check-prefix=DEFAULT
+// RUN: mlir-opt %t.asked --pass-pipeline='builtin.module(workgroup-memory{chip=sm_90a assume-alignment=16 assume-distinct-arguments=true specialize-warps=0})' | FileCheck %s --check-prefix=NONE
+
+// ERROR: error: producers must be whole warps, up to 512 threads, not 40 threads
+
+// Rings ask for threads, and the pass gives so many if it is not told how many.
+// ASKED-LABEL: func @two_groups
+// ASKED:         %[[SIZE:.+]] = arith.constant 288 : index
+// ASKED:         gpu.launch {{.*}} threads({{.*}}) in (%{{.+}} = %[[SIZE]],
+// ASKED:           workgroup.ring {producers = 32 : i64}
+// ASKED:           workgroup.specialize {consumers = 256 : i64, producers = 32 : i64} consumer {
+// TOLD:            workgroup.specialize {consumers = 256 : i64, producers = 64 : i64} consumer {
+
+// The pipeline gives what is asked for, if it is not told to give none.
+// DEFAULT:       gpu.func @two_groups_kernel
+// DEFAULT-SAME:    known_block_size = array<i32: 288, 1, 1>
+// DEFAULT:         nvvm.elect.sync
+// NONE:          gpu.func @two_groups_kernel
+// NONE-SAME:       known_block_size = array<i32: 256, 1, 1>
+// NONE-NOT:        nvvm.elect.sync
 
 #wg = #gpu.address_space<workgroup>
 #own = #gpu.address_space<private>

@@ -442,6 +442,20 @@ def test_text_of_a_ring() -> None:
     assert '{"slots" = 3, "chip" = "sm_80", "assume-distinct-arguments" = true}' in rings
 
 
+def test_text_of_warps_that_copy() -> None:
+    tile = Tile((1, 64, 64, 0), 128, (64,), slots=3, producers=32)
+    text = write_schedule([matmul(512, 512, 512)], [tile], target=A100, version="9")
+    (rings,) = (line for line in text.splitlines() if "workgroup-form-rings" in line)
+    assert '{"slots" = 3, "chip" = "sm_80", "producers" = 32, ' in rings
+    assert "64 blocks of 128 threads, 32 more for copies" in text
+
+
+@pytest.mark.parametrize("producers", [40, 544, 1024, -32])
+def test_warps_that_copy_are_whole(producers: int) -> None:
+    with pytest.raises(ValueError, match=r"in whole warps|1024 threads"):
+        Tile((64, 64, 0), 128, (64,), slots=3, producers=producers)
+
+
 def test_text_of_a_sum_that_blocks_share() -> None:
     kernel = reduction((4, 100_000), (1,))
     text = write_schedule([kernel], [choose_tile(kernel, A100)], target=A100, version="9")

@@ -15,7 +15,7 @@ import pipeline
 from pipeline.system.assembler import assemble
 from schedules.test_warp_groups import MODES, Matmul
 
-OPTIONS = "specialize-warps=128"
+GROUP, WARP = "specialize-warps=128", "specialize-warps=32"
 DEEP = Matmul(m=128, n=128, k=512)
 """So many steps that slots are filled again."""
 LONG = Matmul(m=4096, n=4096, k=4096)
@@ -25,14 +25,19 @@ CASES = {
     "f16": Matmul(),
     "nt": Matmul(rhs="nk"),
     "tn": Matmul(lhs="km"),
+    "tt": Matmul(lhs="km", rhs="nk"),
     "bf16": Matmul(kind="bf16", m=128, n=512, k=128),
     "bytes": Matmul(kind="f8E4M3FN", rhs="nk"),
+    "other-bytes": Matmul(kind="f8E5M2", rhs="nk", m=128, k=512),
     "fused": Matmul(epilogue="relu"),
+    "one-block": Matmul(m=64, n=64, k=1024),
+    "two-steps": Matmul(m=64, n=64, k=128),
+    "short": Matmul(m=128, n=128, k=64),
     "deep": DEEP,
 }
 
 
-def compile_case(case: Matmul, options: str = OPTIONS, **others: Any) -> pipeline.Module:
+def compile_case(case: Matmul, options: str = "", **others: Any) -> pipeline.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
         return pipeline.compile(
@@ -44,13 +49,14 @@ def remarks_of(module: pipeline.Module) -> list[str]:
     return [text for text in map(str, module.remarks) if "specialize-warps" in text]
 
 
+@pytest.mark.parametrize("options", ["", GROUP], ids=["default", "group"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_numbers(case: Matmul) -> None:
+def test_numbers(case: Matmul, options: str) -> None:
     """Right in all orders, and free of races on the emulator."""
-    module = compile_case(case)
+    module = compile_case(case, options)
     assert [text for text in remarks_of(module) if "[passed]" in text], remarks_of(module)
-    (kernel,) = module.kernels.values()
-    assert kernel.block in ((256, 1, 1), (384, 1, 1))
+    kernel = next(iter(module.kernels.values()))
+    assert kernel.block in (((256, 1, 1), (384, 1, 1)) if options else ((160, 1, 1), (288, 1, 1)))
     assert "elect.sync" in module.ptx
     inputs = case.make_inputs()
     for mode in MODES:
@@ -60,11 +66,47 @@ def test_numbers(case: Matmul) -> None:
 
 def test_one_warp_fills_rings() -> None:
     """Where producers are no warp group, registers stay as they are."""
-    module = compile_case(DEEP, "specialize-warps=32")
+    module = compile_case(DEEP)
     assert "setmaxnreg" not in module.ptx
     inputs = DEEP.make_inputs()
     result = module.run(*inputs, backend="emulator", check="all", workers=1)
     np.testing.assert_array_equal(np.asarray(result), DEEP.expect(inputs))
+
+
+def test_schedule_asks_for_them() -> None:
+    """What is printed is what is done; options and schedules of one's own turn it off."""
+    module = compile_case(DEEP)
+    asked = '"producers" = 32'
+    assert asked in (module.schedule or "")
+    again = compile_case(DEEP, schedule=module.schedule)
+    assert again.ptx == module.ptx
+    waiting = compile_case(DEEP, "specialize-warps=0")
+    assert not remarks_of(waiting)
+    (kernel,) = waiting.kernels.values()
+    assert kernel.block == (128, 1, 1)
+    schedule = (module.schedule or "").replace(asked + ", ", "")
+    assert compile_case(DEEP, schedule=schedule).ptx == waiting.ptx
+    with pytest.raises(pipeline.UsageError, match="producers must be whole warps, up to 512"):
+        compile_case(DEEP, "specialize-warps=40")
+
+
+@pytest.mark.parametrize(
+    ("case", "producers"),
+    [
+        (LONG, 128),
+        (Matmul(m=1024, n=1024, k=1024), 32),
+        (DEEP, 32),
+        (Matmul(m=130, n=130, k=130), 0),
+        (Matmul(m=4096, n=4096, k=4096, rhs="kn", kind="f8E4M3FN"), 0),
+    ],
+)
+def test_tiles_that_ask_for_them(case: Matmul, producers: int) -> None:
+    """A warp group gives registers to the largest tile, a warp leaves room for further blocks.
+
+    Without a loop, or products of warp groups, there is nothing to ask for.
+    """
+    asked = re.findall(r'"producers" = (\d+)', pipeline.choose_schedule(case.text, chip="sm_90a"))
+    assert asked == [str(producers)] * (producers > 0)
 
 
 def test_large_matmul_is_assembled() -> None:
@@ -163,7 +205,7 @@ def test_mistakes_are_not_proved(kind: str) -> None:
     assert kernel.verdict == expected
 
 
-@pytest.mark.parametrize("options", [OPTIONS, "specialize-warps=32"])
+@pytest.mark.parametrize("options", ["", GROUP, WARP])
 @pytest.mark.parametrize(
     "case",
     [*CASES.values(), LONG, replace(LONG, rhs="nk"), replace(LONG, kind="bf16")],
@@ -172,8 +214,8 @@ def test_mistakes_are_not_proved(kind: str) -> None:
 def test_kernels_are_proved(case: Matmul, options: str) -> None:
     """Also of so many steps that not all are followed."""
     module = compile_case(case, options, until="gpu")
-    (kernel,) = pipeline.check(module.texts["gpu"]).kernels
-    assert kernel.verdict == "SAFE", [finding.message for finding in kernel.findings]
+    for kernel in pipeline.check(module.texts["gpu"]).kernels:
+        assert kernel.verdict == "SAFE", [finding.message for finding in kernel.findings]
 
 
 def test_products_behind_a_loop_are_not_proved() -> None:

@@ -1,4 +1,8 @@
-"""Contractions by warp groups: tiles that TMA fills are multiplied where they are."""
+"""Contractions by warp groups: tiles that TMA fills are multiplied where they are.
+
+By warps that copy themselves, in a loop that waits for copies; `test_specialized_warps` has warps
+of their own for that, as is the default.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +115,9 @@ CASES = {
 
 
 def compile_case(case: Matmul, **options: Any) -> pipeline.Module:
-    return pipeline.compile(case.text, chip="sm_90a", **options)
+    return pipeline.compile(
+        case.text, chip="sm_90a", memory_options="specialize-warps=0", **options
+    )
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -120,6 +126,7 @@ def test_numbers(case: Matmul) -> None:
     module = compile_case(case)
     assert "wgmma.mma_async" in module.ptx
     assert "mma.sync" not in module.ptx
+    assert all(kernel.block[0] in (128, 256) for kernel in module.kernels.values())
     assert ".local" not in module.ptx
     assert not [str(remark) for remark in module.remarks if "possible data race" in str(remark)]
     inputs = case.make_inputs()

@@ -37,10 +37,11 @@ def remarks_of(module: pipeline.Module) -> dict[str, str]:
 
 
 def test_documents_are_read_as_they_were_written(tmp_path: Path) -> None:
-    data = write(tmp_path / "a.json", tile=Tile((32, 0), 64, (8, 1), slots=2)).read_bytes()
+    tile = Tile((32, 0), 64, (8, 1), slots=2, producers=32)
+    data = write(tmp_path / "a.json", tile=tile).read_bytes()
     tiles = read_tuned(data)
     assert tiles.write({"mlir-workgroup": "0"}) == data
-    assert tiles.entries[0].tile == Tile((32, 0), 64, (8, 1), slots=2)
+    assert tiles.entries[0].tile == tile
 
 
 def test_a_tile_is_taken(tmp_path: Path) -> None:
