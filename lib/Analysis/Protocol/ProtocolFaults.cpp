@@ -9,7 +9,6 @@
 #include "ProtocolFaults.h"
 #include "ProtocolPeriods.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace mlir::workgroup {
 
@@ -91,50 +90,6 @@ void addProtocolFaults(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
     });
     if (!isKnown)
       faults.push_back(std::move(fault));
-  }
-}
-
-/// True if two loops, and those around them, have as many iterations.
-static bool haveSameTrips(Operation *lhs, Operation *rhs) {
-  auto left = dyn_cast_or_null<scf::ForOp>(lhs);
-  auto right = dyn_cast_or_null<scf::ForOp>(rhs);
-  if (left == right)
-    return true;
-  if (!left || !right)
-    return false;
-  auto isSame = [](Value one, Value other) {
-    return isEqualConstantIntOrValue(getAsOpFoldResult(one),
-                                     getAsOpFoldResult(other));
-  };
-  return isSame(left.getLowerBound(), right.getLowerBound()) &&
-         isSame(left.getUpperBound(), right.getUpperBound()) &&
-         isSame(left.getStep(), right.getStep()) &&
-         haveSameTrips(left->getParentOfType<scf::ForOp>(),
-                       right->getParentOfType<scf::ForOp>());
-}
-
-void addProtocolTrips(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
-                      std::vector<ProtocolFinding> &faults) {
-  bool areInStep = isInStep(streams, run);
-  Operation *first = nullptr;
-  for (const ProtocolStream &stream : streams) {
-    if (!stream.endless)
-      continue;
-    first = first ? first : stream.endless;
-    if (areInStep && haveSameTrips(first, stream.endless))
-      continue;
-    auto wait = llvm::find_if(stream.events, [&](const ProtocolEvent &event) {
-      return event.kind == ProtocolEvent::Wait &&
-             stream.endless->isProperAncestor(event.op);
-    });
-    Operation *op = wait == stream.events.end() ? stream.endless : wait->op;
-    faults.push_back(
-        {op,
-         "possible deadlock: '" + op->getName().getStringRef().str() +
-             "' may wait for ever: the loops that wait for each other are not "
-             "known to have the same number of iterations",
-         /*isCertain=*/false, /*isStuck=*/true});
-    return;
   }
 }
 

@@ -32,12 +32,6 @@ struct ProtocolFinding {
 void addProtocolFaults(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
                        bool isExact, std::vector<ProtocolFinding> &faults);
 
-/// Adds that loops may leave each other waiting: they may have different
-/// numbers of iterations, or one waits for what another one does an iteration
-/// later.
-void addProtocolTrips(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
-                      std::vector<ProtocolFinding> &faults);
-
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLFAULTS_H

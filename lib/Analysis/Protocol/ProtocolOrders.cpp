@@ -9,6 +9,7 @@
 #include "ProtocolOrders.h"
 #include "ProtocolPeriods.h"
 #include "ProtocolStreams.h"
+#include "ProtocolTrips.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "workgroup/Support/Kernel.h"
 #include <map>
@@ -19,7 +20,8 @@ namespace mlir::workgroup {
 static constexpr size_t kMaxTouches = 2048;
 
 ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
-                               const KernelLoops &loops)
+                               const KernelLoops &loops,
+                               const UniformityAnalysis &uniformity)
     : accesses(accesses), targets(scope, accesses) {
   if (!targets.areFollowed())
     return;
@@ -35,7 +37,7 @@ ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
   for (int64_t lane : lanes) {
     isProven = false;
     if (makeStreams(scope, loops, lane))
-      examine(scope);
+      examine(scope, uniformity);
     areProven &= isProven;
   }
   isProven = areProven;
@@ -280,7 +282,8 @@ void ProtocolOrders::compare(const ProtocolRun &run, bool isReal) {
 // All of it
 //===----------------------------------------------------------------------===//
 
-void ProtocolOrders::examine(Operation *scope) {
+void ProtocolOrders::examine(Operation *scope,
+                             const UniformityAnalysis &uniformity) {
   makeTouches();
   if (touches.size() > kMaxTouches)
     return;
@@ -297,7 +300,7 @@ void ProtocolOrders::examine(Operation *scope) {
     compare(run, isExact);
     addProtocolFaults(streams, run, isExact, faults);
     if (isProven) {
-      addProtocolTrips(streams, run, faults);
+      addProtocolTrips(streams, run, uniformity, faults);
       return; // one run tells of all
     }
   }

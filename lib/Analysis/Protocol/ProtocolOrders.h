@@ -24,13 +24,15 @@
 #include "Analysis/Program/KernelLoops.h"
 #include "ProtocolFaults.h"
 #include "ProtocolTargets.h"
+#include "workgroup/Analysis/Uniformity.h"
 
 namespace mlir::workgroup {
 
 class ProtocolOrders {
 public:
   ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
-                 const KernelLoops &loops);
+                 const KernelLoops &loops,
+                 const UniformityAnalysis &uniformity);
 
   /// True if the two accesses, by number, are in order whenever threads touch
   /// the same bytes by them.
@@ -73,7 +75,7 @@ private:
   };
 
   bool makeStreams(Operation *scope, const KernelLoops &loops, int64_t elected);
-  void examine(Operation *scope);
+  void examine(Operation *scope, const UniformityAnalysis &uniformity);
   void makeTouches();
   void addTouches(unsigned stream);
   void compare(const ProtocolRun &run, bool isReal);

@@ -297,7 +297,8 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
 
 const ProtocolOrders *KernelSync::getProtocol() {
   if ((hasPhaseWaits || hasBulkCopies()) && !protocol)
-    protocol = std::make_unique<ProtocolOrders>(scope, accesses, loops);
+    protocol = std::make_unique<ProtocolOrders>(scope, accesses, loops,
+                                                analyses.block);
   return protocol.get();
 }
 

@@ -218,6 +218,32 @@ def test_kernels_are_proved(case: Matmul, options: str) -> None:
         assert kernel.verdict == "SAFE", [finding.message for finding in kernel.findings]
 
 
+SPLIT = Matmul(m=256, n=256, k=64 * 255)
+"""A sum in parts, of which the last one has fewer steps."""
+BOUNDS = """
+%thread = gpu.thread_id x
+%lanes = arith.constant 32 : index
+%is_first = arith.cmpi ult, %thread, %lanes : index
+%part = gpu.block_id z
+%all = affine.min affine_map<()[s0] -> (-s0 * 2048 + 16320, 2048)>()[%part]
+%step = arith.constant 64 : index
+%less = arith.subi %all, %step : index
+%fewer = arith.select %is_first, %less, %all : index
+"""
+
+
+@pytest.mark.parametrize("bound", ["", "%all", "%less", "%fewer"])
+def test_loops_have_as_many_iterations(bound: str) -> None:
+    """As many for all warps of a block, whatever the block; one warp must not leave before."""
+    text = compile_case(SPLIT, until="gpu").texts["gpu"]
+    if bound:
+        text = re.sub(r"(gpu\.func @main_kernel\(.*\n)", rf"\1{BOUNDS}", text, count=1)
+        text, count = re.subn(r"(scf\.for .* to )%\w+( step %c64)", rf"\g<1>{bound}\2", text)
+        assert count == 2
+    kernel, *_ = pipeline.check(text).kernels
+    assert kernel.verdict == ("MAYBE" if bound == "%fewer" else "SAFE")
+
+
 def test_products_behind_a_loop_are_not_proved() -> None:
     """What is behind a loop of many steps is not taken to be in order with what is in it."""
     text = compile_case(LONG, until="gpu").texts["gpu"]
