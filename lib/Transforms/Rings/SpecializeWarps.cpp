@@ -64,9 +64,9 @@ static std::string getObstacleInKernel(Operation *op) {
       (isa<CopyOp>(op) && op->getNumResults() == 0))
     return "";
   bool isAccess =
-      isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
-          vector::TransferReadOp, vector::TransferWriteOp, memref::AllocaOp>(
-          op);
+      isa<memref::LoadOp, memref::StoreOp, memref::AllocaOp, vector::LoadOp,
+          vector::StoreOp, vector::MaskedLoadOp, vector::MaskedStoreOp,
+          vector::TransferReadOp, vector::TransferWriteOp>(op);
   auto isOfBlock = [](Value operand) {
     return isWorkgroupMemory(operand.getType());
   };

@@ -141,7 +141,8 @@ class Staged:
 
     def _adapt(self, op: Op, candidate: Candidate) -> Candidate:
         """Return `candidate` as it is for this sum."""
-        registers = candidate.registers + self.ragged_registers * _is_ragged(op, candidate)
+        keeps = not candidate.is_group and _is_ragged(op, candidate)  # TMA keeps nothing
+        registers = candidate.registers + self.ragged_registers * keeps
         return replace(candidate, k=self._step(op, candidate), registers=min(registers, 255))
 
     @staticmethod

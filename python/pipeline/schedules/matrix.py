@@ -149,7 +149,6 @@ def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]
         tile.candidate(bits, is_group=True)
         for tile in (*_GROUP_TILES, *_WAITING_GROUP_TILES)
         if tiles is _TILES and _is_of_groups(op, target, tile, bits)
-        if not tile.producers or _is_whole(op, tile, bits)
     ]
     if bits == 8 and _has_ragged_words(op):
         tiles = _RAGGED_BYTE_TILES
@@ -189,16 +188,6 @@ def _is_of_groups(op: Op, target: Target, tile: _Tile, bits: int) -> bool:
     # knows the length, an operand may go on.
     steps = op.extents[loops.k[0]]
     return steps is not None and steps * bits // 8 > _PRODUCT_BYTES
-
-
-def _is_whole(op: Op, tile: _Tile, bits: int) -> bool:
-    """Whether all tiles of a product without batches are of this size."""
-    loops = op.contraction
-    assert loops is not None
-    extents = (loops.m, loops.n, loops.k)
-    sizes = zip(extents, (tile.m, tile.n, 8 * tile.step_bytes // bits), strict=True)
-    whole = ((op.extents[of[0]] or 1) % size == 0 for of, size in sizes)
-    return not loops.batch and all(whole)
 
 
 def _round_up(extent: int | None, size: int) -> int:

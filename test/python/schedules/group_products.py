@@ -8,6 +8,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 import pipeline
 
@@ -127,6 +128,15 @@ func.func @main(%a: {a}, %b: {b}) -> {c} {{
         assert set(self.lhs + self.rhs + self.result) <= set(string.ascii_letters)
         result: Array = np.einsum(f"{self.lhs},{self.rhs}->{self.result}", a, b, optimize=True)
         return result
+
+
+WAITING = "specialize-warps=0"
+"""Memory options: warps that multiply wait for copies behind a barrier."""
+LOOPS = pytest.mark.parametrize("options", ["", WAITING], ids=["default", "waiting"])
+
+
+def compile_text(text: str, options: str = "") -> pipeline.Module:
+    return pipeline.compile(text, chip="sm_90a", keep_texts=True, memory_options=options)
 
 
 def remarks_of(module: pipeline.Module) -> list[str]:

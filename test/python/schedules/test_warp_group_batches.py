@@ -8,7 +8,15 @@ import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-from schedules.group_products import Product, check_numbers, check_proof, remarks_of
+from schedules.group_products import (
+    LOOPS,
+    WAITING,
+    Product,
+    check_numbers,
+    check_proof,
+    compile_text,
+    remarks_of,
+)
 
 CASES = {
     "one": Product("b=3 m=128 n=64 k=256", "bmk", "bkn", "bmn"),
@@ -26,13 +34,10 @@ CASES = {
 }
 
 
-def compile_product(product: Product) -> pipeline.Module:
-    return pipeline.compile(product.text, chip="sm_90a", keep_texts=True)
-
-
+@LOOPS
 @pytest.mark.parametrize("product", CASES.values(), ids=CASES.keys())
-def test_numbers(product: Product) -> None:
-    module = compile_product(product)
+def test_numbers(product: Product, options: str) -> None:
+    module = compile_text(product.text, options)
     assert "wgmma.mma_async" in module.ptx, remarks_of(module)
     assert "mma.sync" not in module.ptx
     assert ".local" not in module.ptx
@@ -58,7 +63,7 @@ func.func @main(%a: tensor<4x128x256xf16>, %b: tensor<4x256x64xf16>) -> tensor<4
 def test_batches_along_columns_are_not_for_warp_groups() -> None:
     """The batch is contiguous: rows of a tile are not, and the result is right all the same."""
     product = Product("b=16 m=64 n=64 k=64", "mkb", "knb", "mnb")
-    module = compile_product(product)
+    module = compile_text(product.text)
     assert "wgmma.mma_async" not in module.ptx
     check_numbers(module, product)
 
@@ -66,14 +71,14 @@ def test_batches_along_columns_are_not_for_warp_groups() -> None:
 def test_tensor_maps_have_five_dimensions() -> None:
     """Of more batches, tiles go by the instructions of warps."""
     product = Product("b=2 c=2 d=2 e=2 m=64 n=64 k=64", "bcdemk", "bcdenk", "bcdemn")
-    module = compile_product(product)
+    module = compile_text(product.text)
     assert "wgmma.mma_async" not in module.ptx
     check_numbers(module, product)
 
 
 def test_large_batch_is_assembled() -> None:
     """As few instructions for each product as without batches, and no spills."""
-    module = compile_product(Product("b=8 m=4096 n=4096 k=4096", "bmk", "bkn", "bmn"))
+    module = compile_text(Product("b=8 m=4096 n=4096 k=4096", "bmk", "bkn", "bmn").text)
     assert module.ptx.count("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16") == 4
     assert re.findall(r"wgmma\.wait_group\.sync\.aligned\s+(\d)", module.ptx) == ["1", "0"]
     _, log = assemble(module.ptx, module.chip)
@@ -103,7 +108,7 @@ def mutate(text: str, kind: str) -> str:
 @pytest.mark.parametrize("kind", ["none", "wait", "barrier", "batch"])
 def test_mistakes_are_found(kind: str) -> None:
     """By the proof, where threads would race, and by the emulator."""
-    text = mutate(compile_product(DEEP).texts["gpu"], kind)
+    text = mutate(compile_text(DEEP.text, WAITING).texts["gpu"], kind)
     (kernel,) = pipeline.check(text).kernels
     assert (kernel.verdict == "SAFE") == (kind in ("none", "batch"))
     module = pipeline.compile(text, chip="sm_90a", verify=False, sync="keep")

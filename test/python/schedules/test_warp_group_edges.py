@@ -9,7 +9,15 @@ import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-from schedules.group_products import Product, check_numbers, check_proof, remarks_of
+from schedules.group_products import (
+    LOOPS,
+    WAITING,
+    Product,
+    check_numbers,
+    check_proof,
+    compile_text,
+    remarks_of,
+)
 
 CASES = {
     "rows": Product("m=100 n=64 k=128"),
@@ -38,10 +46,6 @@ DYNAMIC = {
 }
 
 
-def compile_text(text: str) -> pipeline.Module:
-    return pipeline.compile(text, chip="sm_90a", keep_texts=True)
-
-
 def check(module: pipeline.Module, product: Product) -> None:
     assert "wgmma.mma_async" in module.ptx, remarks_of(module)
     assert "mma.sync" not in module.ptx
@@ -50,9 +54,10 @@ def check(module: pipeline.Module, product: Product) -> None:
     check_numbers(module, product)
 
 
+@LOOPS
 @pytest.mark.parametrize("product", CASES.values(), ids=CASES.keys())
-def test_numbers(product: Product) -> None:
-    check(compile_text(product.text), product)
+def test_numbers(product: Product, options: str) -> None:
+    check(compile_text(product.text, options), product)
 
 
 @pytest.mark.parametrize(("product", "letters"), DYNAMIC.values(), ids=DYNAMIC.keys())
@@ -137,7 +142,7 @@ def mutate(text: str, kind: str) -> str:
 @pytest.mark.parametrize("kind", ["none", "wait", "barrier", "fill", "bytes"])
 def test_mistakes_are_found(kind: str) -> None:
     """By the proof, where threads would race, and by the emulator."""
-    text = mutate(compile_text(DEEP.text).texts["gpu"], kind)
+    text = mutate(compile_text(DEEP.text, WAITING).texts["gpu"], kind)
     if kind in ("none", "wait", "barrier"):
         (kernel,) = pipeline.check(text).kernels
         assert (kernel.verdict == "SAFE") == (kind == "none")

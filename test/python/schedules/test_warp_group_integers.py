@@ -9,7 +9,15 @@ import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-from schedules.group_products import Product, check_numbers, check_proof, remarks_of
+from schedules.group_products import (
+    LOOPS,
+    WAITING,
+    Product,
+    check_numbers,
+    check_proof,
+    compile_text,
+    remarks_of,
+)
 
 CASES = {
     "signed": Product("m=128 n=64 k=512", rhs="nk", kind="i8", sums="i32"),
@@ -23,13 +31,10 @@ CASES = {
 }
 
 
-def compile_product(product: Product) -> pipeline.Module:
-    return pipeline.compile(product.text, chip="sm_90a", keep_texts=True)
-
-
+@LOOPS
 @pytest.mark.parametrize("product", CASES.values(), ids=CASES.keys())
-def test_numbers(product: Product) -> None:
-    module = compile_product(product)
+def test_numbers(product: Product, options: str) -> None:
+    module = compile_text(product.text, options)
     kinds = [kind.replace("i", "s") for kind in product.kinds]
     assert re.search(rf"wgmma\.mma_async\.\S+\.s32\.{kinds[0]}\.{kinds[1]}\s", module.ptx), (
         remarks_of(module)
@@ -65,14 +70,14 @@ def test_sums_wrap_around() -> None:
 )
 def test_sums_across_rows_are_not_for_warp_groups(product: Product) -> None:
     """The instruction reads bytes along the sum only; those of warps sort them out."""
-    module = compile_product(product)
+    module = compile_text(product.text)
     assert "wgmma" not in module.ptx
     check_numbers(module, product)
 
 
 def test_large_product_is_assembled() -> None:
     """Nothing is spilled, no product waits for another, and all sums are in registers."""
-    module = compile_product(Product("m=4096 n=4096 k=4096", rhs="nk", kind="i8", sums="i32"))
+    module = compile_text(Product("m=4096 n=4096 k=4096", rhs="nk", kind="i8", sums="i32").text)
     assert module.ptx.count("wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8") == 4
     assert re.findall(r"wgmma\.wait_group\.sync\.aligned\s+(\d)", module.ptx) == ["1", "0"]
     _, log = assemble(module.ptx, module.chip)
@@ -85,9 +90,12 @@ DEEP = Product("m=64 n=64 k=496", rhs="nk", kind="i8", other="u8", sums="i32")
 
 
 def compile_deep() -> str:
-    """Return a kernel of so few slots that they are filled again."""
-    schedule = re.sub(r'"slots" = \d+', '"slots" = 3', compile_product(DEEP).schedule or "")
-    return pipeline.compile(DEEP.text, chip="sm_90a", schedule=schedule, until="gpu").texts["gpu"]
+    """Return a kernel of so few slots that they are filled again; all warps wait for copies."""
+    schedule = re.sub(r'"slots" = \d+', '"slots" = 3', compile_text(DEEP.text).schedule or "")
+    module = pipeline.compile(
+        DEEP.text, chip="sm_90a", schedule=schedule, until="gpu", memory_options=WAITING
+    )
+    return module.texts["gpu"]
 
 
 def mutate(text: str, kind: str) -> str:
