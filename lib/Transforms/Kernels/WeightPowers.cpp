@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Floats from 2^60 on are 2^36 apart at least. Times 2^-10, the next score has
-// a weight of zero, as it has times any greater factor, and the largest float
-// is far from overflow.
+// The product of a factor and the largest score of a row is rounded, by 8 at
+// most where it is less than 2^28: all weights of the row are multiplied by a
+// power of two from 2^-8 to 2^8, and so is their sum. Beyond, floats are so far
+// apart that the next score has a weight of 2^-16 at most. A power of two for a
+// factor, by which nothing is rounded, does as well there; none greater than
+// one, as the largest float is to have no infinite product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +21,14 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 namespace mlir::workgroup {
 
 /// Of factors, above which they are taken for none.
-static constexpr float kMaxFactor = 0x1p+40f;
-/// References from which on the factor is that of far ones.
-static constexpr float kFar = 0x1p+60f, kFarFactor = 0x1p-10f;
+static constexpr float kMaxFactor = 2;
+/// The product with a reference from which on the factor is that of far ones.
+static constexpr float kFar = 0x1p+28f;
 
 //===----------------------------------------------------------------------===//
 // Bodies
@@ -232,6 +236,10 @@ static Value makeNumber(OpBuilder &builder, Location loc, float value) {
                                    builder.getF32FloatAttr(value));
 }
 
+float WeightPowers::getFarFactor() const {
+  return std::min(1.0f, std::exp2(std::ceil(std::log2(factor))));
+}
+
 Value WeightPowers::makeFactor(OpBuilder &builder, Location loc,
                                Value now) const {
   Value constant = makeNumber(builder, loc, factor);
@@ -240,9 +248,9 @@ Value WeightPowers::makeFactor(OpBuilder &builder, Location loc,
   Value distance = math::AbsFOp::create(builder, loc, now);
   Value isNear =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, distance,
-                            makeNumber(builder, loc, kFar));
+                            makeNumber(builder, loc, kFar / factor));
   return arith::SelectOp::create(builder, loc, isNear, constant,
-                                 makeNumber(builder, loc, kFarFactor));
+                                 makeNumber(builder, loc, getFarFactor()));
 }
 
 Value WeightPowers::makeOffset(OpBuilder &builder, Location loc,

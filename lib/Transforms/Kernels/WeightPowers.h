@@ -12,9 +12,9 @@
 // largest is rounded once for a row, and by that the same in all of its
 // weights, so that it goes out with their sum.
 //
-// f * largest must be no infinity. If f is greater than 1, and the largest so
-// large that other scores are further from it than the exponent of a float
-// reaches, a smaller f does as well.
+// The rounding must not take weights out of the range of floats, and f * largest
+// must be no infinity. Where the largest is so large that the next score has next
+// to no weight, a power of two is taken for f, which rounds nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ public:
   static linalg::LinalgOp findScores(const ChainStream &stream);
 
   /// True if the factor depends on the row.
-  bool hasFactors() const { return factor > 1; }
+  bool hasFactors() const { return factor != getFarFactor(); }
   /// In the body of an operation on rows: the factor by the reference `now`, a
   /// constant unless it depends on that.
   Value makeFactor(OpBuilder &builder, Location loc, Value now) const;
@@ -55,6 +55,8 @@ public:
                Value factors) const;
 
 private:
+  float getFarFactor() const;
+
   WeightPowers(const ChainStream &stream, float factor)
       : stream(&stream), factor(factor) {}
 
