@@ -61,7 +61,9 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     `chain-blocks` times as many if there is much to do for each 16 of them; but for fewer rows
     of 16 bits with a softmax between, where blocks can share the columns. The rows go along the last loop
     of more than one iteration that one factor has alone: queries, or the heads that share keys. A single row is
-    given a loop of one iteration.
+    given a loop of one iteration. If a softmax is between and the second contraction adds up
+    in 16 bits, it adds up in f32 and rounds the results: weights are divided by their sum
+    behind it.
 
     An `scf.forall` or `scf.parallel` of the host that is mapped to nothing is a kernel of its own,
     `@<function>_<n>_points` if an iteration is the work of one thread, `@<function>_<n>_tiles` if

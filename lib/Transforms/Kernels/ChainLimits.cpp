@@ -120,7 +120,7 @@ static bool mayBeRagged(const ContractionChain &chain) {
 }
 
 /// The most sums of the first contraction, and columns of the second.
-static constexpr int64_t kMaxExtent = 256;
+static constexpr int64_t kMaxChainExtent = 256;
 
 /// True if tensor cores have both contractions of `chain`, of a softmax
 /// between, in 16 bits, by tiles with zeros for rows that are not there.
@@ -188,8 +188,8 @@ bool mayHaveRow(const ContractionChain &chain,
   int64_t columns = getExtent(chain.first, chain.firstColumn);
   return takesPaddedRows(chain) &&
          (ShapedType::isDynamic(columns) || columns > 1) &&
-         getExtent(chain.first, chain.firstSum) <= kMaxExtent &&
-         getExtent(chain.second, chain.secondColumn) <= kMaxExtent &&
+         getExtent(chain.first, chain.firstSum) <= kMaxChainExtent &&
+         getExtent(chain.second, chain.secondColumn) <= kMaxChainExtent &&
          fits(getStreamBytes(chain), limits.chainBytes);
 }
 
@@ -211,7 +211,7 @@ std::optional<StringRef> getObstacle(const ContractionChain &chain,
   if ((!ShapedType::isDynamic(columns) && columns < 2) || sums < 2 ||
       results < 2)
     return "its rows are of one element";
-  if (sums > kMaxExtent || results > kMaxExtent)
+  if (sums > kMaxChainExtent || results > kMaxChainExtent)
     return "there is more to do with its rows than to write and read them";
   if (!ShapedType::isDynamic(rows) && rows < kChainRows && !isFew)
     return "there are few rows";

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainRows.h"
+#include "ChainSums.h"
 #include "KernelFunctionBuilder.h"
 #include "LoopKernels.h"
 #include "Support/Remarks.h"
@@ -83,8 +84,10 @@ static void eraseEmpty(func::FuncOp function) {
 
 static void formKernels(func::FuncOp function, Block &block,
                         const FormKernelsOptions &options, unsigned &next) {
-  if (options.chainBytes != 0)
+  if (options.chainBytes != 0) {
     addChainRows(block, options);
+    widenChainSums(block, options);
+  }
   SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
   std::vector<KernelGroup> groups = groupOps(block, &options, &whyNot);
   for (auto [op, reason] : whyNot)
