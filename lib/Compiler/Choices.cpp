@@ -32,8 +32,9 @@ std::string checkMemoryOptions(const std::string &options) {
   if (isOther)
     return "chip, barriers and the alignment of arguments are not set this way";
   std::string why = getSlotsObstacle(parsed.rings.slots);
-  if (why.empty() && parsed.rings.specializeWarps > 0)
-    why = getProducersObstacle(parsed.rings.specializeWarps);
+  int64_t producers = parsed.rings.specializeWarps;
+  if (why.empty() && producers != 0 && producers != -1)
+    why = getProducersObstacle(producers);
   return why;
 }
 

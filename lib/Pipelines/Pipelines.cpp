@@ -118,8 +118,8 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
   addContractions(pm, contractions, options, chip, assumeAlignment);
   if (options.specializeWarps != 0)
     pm.addPass(createSpecializeWarpsPass(
-        {std::max<int64_t>(options.specializeWarps, 0), assumeAlignment,
-         options.assumeDistinctArguments, chip.str()}));
+        {options.specializeWarps == -1 ? 0 : int64_t(options.specializeWarps),
+         assumeAlignment, options.assumeDistinctArguments, chip.str()}));
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));

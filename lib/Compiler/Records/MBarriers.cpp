@@ -114,7 +114,7 @@ void MBarrierDescriber::addUse(const ProtocolUse &use) {
 }
 
 /// Why the threads of `kernel` are not followed.
-static std::string getReason(Operation *kernel) {
+static std::string getMissingReason(Operation *kernel) {
   return getBlockShape(kernel).getNumThreads()
              ? "the threads of this kernel are not followed to their mbarriers"
              : "only the launch knows the size of a block";
@@ -133,7 +133,7 @@ void MBarrierDescriber::addUses(ModuleOp module) {
       llvm::for_each(*uses, [&](const ProtocolUse &use) { addUse(use); });
     for (auto [group, of] : llvm::zip_equal(groups, kernels))
       if (of == kernel && !uses)
-        group.missing = getReason(kernel);
+        group.missing = getMissingReason(kernel);
     nameEmpty(kernel);
   }
 }

@@ -108,17 +108,43 @@ static std::string getObstacle(RingOp op, const GlobalWrites &writes,
       op, SmallVector<TileLayoutAttr>(ring.getType().getTiles().size()));
 }
 
+/// The registers that each thread of a block of `numThreads` has at most.
+static int64_t getLaunchedRegisters(int64_t numThreads) {
+  constexpr int64_t kFile = 65536, kUnit = 8, kMost = 255;
+  return std::min(kMost, kFile / numThreads) / kUnit * kUnit;
+}
+
+/// Why threads of a block of `numThreads` have too few registers for the
+/// products of `launch`; empty if they have enough.
+static std::string getRegisterObstacle(gpu::LaunchOp launch,
+                                       int64_t numThreads) {
+  constexpr int64_t kBesideSums = 32; // as ptxas asks for
+  int64_t needed = 0;
+  launch.getBody().walk([&](GroupProductOp product) {
+    int64_t sums = kBesideSums;
+    for (Value result : product.getResults())
+      sums += cast<VectorType>(result.getType()).getNumElements();
+    needed = std::max(needed, sums);
+  });
+  int64_t launched = getLaunchedRegisters(numThreads);
+  if (needed <= launched)
+    return "";
+  return llvm::formatv("{0} threads have {1} registers each, and products take "
+                       "{2}",
+                       numThreads, launched, needed)
+      .str();
+}
+
 /// The registers of consumers and producers, so that all fit in what the block
 /// was launched with (PTX ISA, `setmaxnreg`); none if that cannot be.
 static SmallVector<int64_t> chooseRegisters(int64_t numConsumers,
                                             int64_t numProducers) {
-  constexpr int64_t kFile = 65536, kUnit = 8, kMost = 255, kMostAsked = 240,
-                    kProducer = 40;
+  constexpr int64_t kUnit = 8, kMostAsked = 240, kProducer = 40;
   if (numConsumers % kThreadsOfGroup != 0 ||
       numProducers % kThreadsOfGroup != 0)
     return {};
   int64_t numThreads = numConsumers + numProducers;
-  int64_t launched = std::min(kMost, kFile / numThreads) / kUnit * kUnit;
+  int64_t launched = getLaunchedRegisters(numThreads);
   int64_t consumer =
       (launched * numThreads - kProducer * numProducers) / numConsumers;
   consumer = std::min(consumer / kUnit * kUnit, kMostAsked);
@@ -146,7 +172,8 @@ static std::string describe(SpecializedKernel &kernel,
                          "have no room for {1} more",
                          kernel.numConsumers, numProducers)
         .str();
-  std::string why;
+  std::string why =
+      getRegisterObstacle(launch, kernel.numConsumers + numProducers);
   launch.getBody().walk([&](Operation *op) {
     if (why.empty())
       why = getObstacleInKernel(op);

@@ -86,8 +86,18 @@ def test_schedule_asks_for_them() -> None:
     assert kernel.block == (128, 1, 1)
     schedule = (module.schedule or "").replace(asked + ", ", "")
     assert compile_case(DEEP, schedule=schedule).ptx == waiting.ptx
-    with pytest.raises(pipeline.UsageError, match="producers must be whole warps, up to 512"):
-        compile_case(DEEP, "specialize-warps=40")
+    for number in (40, -5, 1024):
+        with pytest.raises(pipeline.UsageError, match="producers must be whole warps, up to 512"):
+            compile_case(DEEP, f"specialize-warps={number}")
+
+
+def test_threads_keep_registers_for_their_sums() -> None:
+    """A block of more threads has fewer for each: the loop stays, and ptxas takes it."""
+    module = compile_case(LONG, "specialize-warps=256")
+    (remark,) = remarks_of(module)
+    assert "512 threads have 128 registers each, and products take 160" in remark
+    _, log = assemble(module.ptx, module.chip)
+    assert re.search(r"\b0 bytes stack frame, 0 bytes spill stores", log), log
 
 
 @pytest.mark.parametrize(
