@@ -12,9 +12,10 @@
 // largest is rounded once for a row, and by that the same in all of its
 // weights, so that it goes out with their sum.
 //
-// The rounding must not take weights out of the range of floats, and f * largest
-// must be no infinity. Where the largest is so large that the next score has next
-// to no weight, a power of two is taken for f, which rounds nothing.
+// The rounding must not take weights out of the range of floats, and f *
+// largest must be no infinity. Where the largest is so large that the next
+// score has next to no weight, a power of two is taken for f, which rounds
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
