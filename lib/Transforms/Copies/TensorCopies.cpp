@@ -123,6 +123,8 @@ bool Matcher::matchTile() {
     copy.shape = llvm::to_vector(to.getShape());
   else
     copy.shape = {rows, columns};
+  if (copy.shape.size() != size_t(from.getRank()))
+    return refuse("the source has other dimensions than the tile");
   SmallVector<int64_t> extents;
   for (auto [extent, ofSource] : llvm::zip_equal(copy.shape, from.getShape())) {
     if (extent != 1)

@@ -118,8 +118,8 @@ BARS = (
     # there can be at most, and what is reached.
     Bar("conv * *", "against_same", "<=", 1.4),
     Bar("attention * *", "share", ">=", 0.35, _MMA),
-    Bar("attention * *", "always", ">=", 0.31, (*_MMA, ("width", ">=", 128))),
-    Bar("attention * *", "always", ">=", 0.20, (*_MMA, ("width", "<=", 64), ("causal", "=", 0))),
+    Bar("attention * *", "always", ">=", 0.30, (*_MMA, ("width", ">=", 128))),
+    Bar("attention * *", "always", ">=", 0.19, (*_MMA, ("width", "<=", 64), ("causal", "=", 0))),
     Bar("attention * *", "always", ">=", 0.165, (*_MMA, ("width", "<=", 64), ("causal", "=", 1))),
     Bar("attention * *", "kernels", "=", 1),
     # All sums of products.
