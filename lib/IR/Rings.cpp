@@ -16,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/DenseSet.h"
 #include <array>
@@ -233,9 +234,8 @@ LogicalResult RingChecker::check() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RingOp::verify() {
-  constexpr int64_t kWarp = 32;
   std::optional<int64_t> producers = getProducers();
-  if (producers && (*producers <= 0 || *producers % kWarp != 0))
+  if (producers && (*producers <= 0 || *producers % kWarpSize != 0))
     return emitOpError("asks for ") << *producers
                                     << " threads that fill it, which are no "
                                        "whole warps";

@@ -131,13 +131,22 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     valgrind = shutil.which("valgrind")
     if not valgrind:
-        print("error: valgrind counts instructions, and is not there; install it", file=sys.stderr)
+        print(
+            "error: valgrind, which counts, is not there: apt-get install valgrind", file=sys.stderr
+        )
         return MISSING
     print(f"millions of instructions of a warm compilation for {CHIP}")
     table = Table("", "size", "all", "of one", "power", width=14)
     is_near = True
-    for name in options.families:
-        is_near &= measure(FAMILIES[name], name, partial(count_warm, valgrind), table)
+    try:
+        for name in options.families:
+            is_near &= measure(FAMILIES[name], name, partial(count_warm, valgrind), table)
+    except subprocess.CalledProcessError as error:
+        print(f"error: {name} was not compiled: {error}\n{error.stderr}", file=sys.stderr)
+        return 1
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        print(f"error: {name} was not counted: {error}", file=sys.stderr)
+        return 1
     return 0 if is_near else 1
 
 

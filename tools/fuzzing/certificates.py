@@ -199,7 +199,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--without-emulator", action="store_true", help="run no mutants")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
-    wrong = fuzz(options)
+    try:
+        wrong = fuzz(options)
+    except pipeline.UsageError as error:  # a chip that there is not
+        parser.error(str(error).removeprefix("error: "))
     print(f"{options.mutants} mutants in {time.perf_counter() - start:.0f} s, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -189,12 +189,13 @@ def _distribution() -> tuple[str, str]:
     return name, fields.get("PRETTY_NAME", sys.platform)
 
 
-def ensure_system(*, with_clang: bool = False) -> None:
+def ensure_system(*, with_clang: bool = False, programs: Sequence[str] = ()) -> None:
     """Install the Debian packages that are missing; with what reads CUDA C++, if that is wanted.
 
-    Where it cannot be installed, what takes it is left out.
+    Where it cannot be installed, what takes it is left out. ``programs`` are needed besides, and
+    have packages of their names.
     """
-    packages = _missing_packages()
+    packages = [*_missing_packages(), *(name for name in programs if not shutil.which(name))]
     name, title = _distribution()
     is_known = name == "debian-12" and bool(shutil.which("apt-get"))
     if with_clang and not os.environ.get("CLANG") and not shutil.which(CLANG):
@@ -421,10 +422,10 @@ def _plain_errors() -> Iterator[None]:
         sys.exit(130)
 
 
-def prepare_user(*, with_clang: bool = False) -> Path:
+def prepare_user(*, with_clang: bool = False, programs: Sequence[str] = ()) -> Path:
     """Bring `.venv` up to date, or end the program with a plain error; return its interpreter."""
     with _plain_errors():
-        ensure_system(with_clang=with_clang)
+        ensure_system(with_clang=with_clang, programs=programs)
         if USER.has_requirements():  # made before developers had an environment of their own
             shutil.rmtree(USER.folder)
         _install(USER)

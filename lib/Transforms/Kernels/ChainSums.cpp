@@ -10,6 +10,7 @@
 #include "ChainLimits.h"
 #include "ChainStream.h"
 #include "Combiners.h"
+#include "StreamEnd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -45,12 +46,9 @@ static linalg::GenericOp makeWideSums(RewriterBase &rewriter,
         for (Operation &op : second.getBlock()->without_terminator())
           if (&op != sum && &op != product)
             builder.clone(op, mapping);
-        auto widen = [&](Value factor) -> Value {
-          Value value = mapping.lookupOrDefault(factor);
-          return value.getType().isF32()
-                     ? value
-                     : arith::ExtFOp::create(builder, loc, builder.getF32Type(),
-                                             value);
+        auto widen = [&](Value factor) {
+          return convertFloat(builder, loc, mapping.lookupOrDefault(factor),
+                              builder.getF32Type());
         };
         Value lhs = widen(product->getOperand(0));
         Value rhs = widen(product->getOperand(1));
@@ -67,13 +65,13 @@ static Value roundSums(RewriterBase &rewriter, Location loc, Value wide,
   AffineMap map = rewriter.getMultiDimIdentityMap(of.getRank());
   SmallVector<utils::IteratorType> kinds(of.getRank(),
                                          utils::IteratorType::parallel);
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, wide), type);
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, getSizes(rewriter, wide), type);
   auto rounded = linalg::GenericOp::create(
       rewriter, loc, empty.getType(), wide, empty, ArrayRef{map, map}, kinds,
       [&](OpBuilder &builder, Location loc, ValueRange values) {
-        Value value = arith::TruncFOp::create(builder, loc, type, values[0]);
-        linalg::YieldOp::create(builder, loc, value);
+        linalg::YieldOp::create(builder, loc,
+                                convertFloat(builder, loc, values[0], type));
       });
   return rounded.getResult(0);
 }
@@ -82,9 +80,8 @@ static void widenSums(RewriterBase &rewriter, linalg::LinalgOp second) {
   Location loc = second.getLoc();
   rewriter.setInsertionPoint(second);
   Value init = second.getDpsInits()[0];
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, init),
-      rewriter.getF32Type());
+  Value empty = tensor::EmptyOp::create(rewriter, loc, getSizes(rewriter, init),
+                                        rewriter.getF32Type());
   Value zero =
       arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0));
   Value start = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import pipeline
+from pipeline.system.assembler import assemble
 
 Array = np.ndarray[Any, Any]
 
@@ -149,6 +151,41 @@ def check_proof(module: pipeline.Module) -> None:
     """The kernels are proved as they are when their rings are lowered."""
     report = pipeline.check(module.texts["gpu"])
     assert {kernel.verdict for kernel in report.kernels} == {"SAFE"}, report.rendered
+
+
+def check_assembled(module: pipeline.Module) -> None:
+    """Nothing is spilled, and no product waits for the one before."""
+    assert re.findall(r"wgmma\.wait_group\.sync\.aligned\s+(\d)", module.ptx) == ["1", "0"]
+    _, log = assemble(module.ptx, module.chip)
+    assert re.search(r"\b0 bytes stack frame, 0 bytes spill stores", log), log
+    assert "serialized" not in log
+
+
+def mutate(text: str, kind: str, **others: str) -> str:
+    """Return a kernel of a loop that waits with one mistake, or none.
+
+    others: texts with mistakes besides a wait and a barrier that are missing.
+    """
+    loop = text.index("nvgpu.mbarrier.try_wait.parity", text.index("scf.for"))
+    head, rest = text[:loop], text[loop:]
+    edits = {
+        "none": text,
+        "wait": head + rest[rest.index("\n") + 1 :],
+        "barrier": head + rest.replace("gpu.barrier\n", "\n", 1),
+        **others,
+    }
+    assert (edits[kind] == text) == (kind == "none")
+    return edits[kind]
+
+
+def is_right(text: str, product: Product) -> bool:
+    """Whether the emulator finds nothing wrong with a kernel."""
+    module = pipeline.compile(text, chip="sm_90a", verify=False, sync="keep")
+    try:
+        check_numbers(module, product)
+    except (pipeline.Error, AssertionError):
+        return False
+    return True
 
 
 def check_numbers(module: pipeline.Module, product: Product) -> None:

@@ -92,6 +92,18 @@ def test_clang_is_for_tests(environment: ModuleType, no_clang: list[list[str]]) 
     assert install[-2:] == ["install", "clang-22"]
 
 
+def test_programs_of_a_tool_are_installed(
+    monkeypatch: pytest.MonkeyPatch, environment: ModuleType, no_clang: list[list[str]]
+) -> None:
+    environment.ensure_system(programs=("apt-get",))
+    assert no_clang == []
+    environment.ensure_system(programs=("valgrind",))
+    assert no_clang[1][-2:] == ["install", "valgrind"]
+    monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
+    with pytest.raises(environment.SetupError, match=r"apt-get install .* valgrind"):
+        environment.ensure_system(programs=("valgrind",))
+
+
 def test_clang_that_is_named_is_taken(
     monkeypatch: pytest.MonkeyPatch, environment: ModuleType, no_clang: list[list[str]]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import pipeline
@@ -20,6 +22,23 @@ def test_counts_are_read() -> None:
     assert growth_count.read_count(TOLD) == 1_166_812_001
     with pytest.raises(ValueError, match="no number of instructions: valgrind: not found"):
         growth_count.read_count("==7== Command: x\nvalgrind: not found\n")
+
+
+def test_failures_are_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A valgrind that is not there, one that fails, and one that tells nothing."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert growth_count.main(["--families", "pairs"]) == growth_count.MISSING
+    assert "apt-get install valgrind" in capfd.readouterr().err
+    program = tmp_path / "valgrind"
+    for body, told in (("exit 3", "pairs was not compiled: "), ("exit 0", "pairs was not counted")):
+        program.write_text(f"#!/bin/sh\necho why >&2\n{body}\n")
+        program.chmod(0o755)
+        assert growth_count.main(["--families", "pairs"]) == 1
+        error = capfd.readouterr().err
+        assert told in error
+        assert "why" in error
 
 
 @pytest.mark.parametrize("count", [1, 3])
