@@ -28,10 +28,9 @@ def Workgroup_Dialect : Dialect {
   let cppNamespace = "::mlir::workgroup";
   let summary = "Tiles in workgroup memory: rings of them, and what fills them";
   let description = [{
-    A *ring* is a queue of slots in workgroup memory, each of which holds one
-    or more tiles. Who fills it takes an empty slot by `put` and hands it over by
-    `commit`; who reads it takes a full slot by `get` and gives it back by
-    `release`:
+    A *ring* is a queue of slots in workgroup memory. Each slot holds one or more tiles. The
+    producer takes an empty slot by `put` and hands it over by `commit`. The consumer takes a
+    full slot by `get` and returns it by `release`:
 
     ```mlir
     %ring = workgroup.ring : !workgroup.ring<3 slots of memref<64x32xf16, #gpu.address_space<workgroup>>>
@@ -46,10 +45,10 @@ def Workgroup_Dialect : Dialect {
     }
     ```
 
-    All operations are work of the block: every thread executes them, in uniform
-    control flow. Executed one after the other they are a queue, and an iteration that
-    puts and gets means what its copies meant. That slots are more than one is
-    what lets `workgroup-lower-rings` run the copies ahead of their readers.
+    All operations are collective: every thread of the block executes them, in uniform control
+    flow. Executed in program order they are a queue, so an iteration that puts and gets one
+    slot has the meaning of plain copies. Several slots let `workgroup-lower-rings` start copies
+    ahead of their readers.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -67,21 +66,20 @@ def Workgroup_TileLayoutAttr
   let mnemonic = "tile";
   let summary = "Where the elements of a tile are in workgroup memory";
   let description = [{
-    The layout of a tile of `rows` x `columns` elements, as tensor copies and
-    matrix instructions of the hardware have it. Columns are cut into boxes of
-    `width` elements, each box is `rows` x `width` row-major, and the chunk of 16
-    bytes number `c` in row `r` of a box is at chunk
-    `c ^ (((r >> shift) & mask) << scale)` of that row. `chunk` is the number of
-    elements in 16 bytes.
+    The layout of a tile of `rows` x `columns` elements, as tensor copies and matrix
+    instructions of the hardware define it. Columns are cut into boxes of `width` elements. Each
+    box is `rows` x `width`, row-major. The 16-byte chunk `c` in row `r` of a box is stored at
+    chunk `c ^ (((r >> shift) & mask) << scale)` of that row. `chunk` is the number of elements
+    in 16 bytes.
 
-    For elements of 2 bytes, the hardware's swizzles of 128, 64 and 32 bytes are
-    `<RxC by 64, chunk 8, xor 0, 7, 0>`, `<RxC by 32, chunk 8, xor 1, 3, 0>` and
-    `<RxC by 16, chunk 8, xor 2, 1, 0>`.
+    For elements of 2 bytes, the hardware's swizzles of 128, 64 and 32 bytes are `<RxC by 64,
+    chunk 8, xor 0, 7, 0>`, `<RxC by 32, chunk 8, xor 1, 3, 0>` and `<RxC by 16, chunk 8, xor 2,
+    1, 0>`.
 
-    It is no strided layout: what indexes memrefs by strides refuses it. As an
-    affine map it is exact, each bit of the exclusive or being a sum modulo two.
-    Upstream's `normalize-memrefs` computes with that map; with a mask of three
-    bits (the swizzle of 128 bytes) it runs out of memory.
+    The layout is not strided, and code that indexes memrefs by strides refuses it. As an affine
+    map it is exact: each bit of the exclusive or is a sum modulo two. Upstream's
+    `normalize-memrefs` computes with that map; with a mask of three bits (the swizzle of 128
+    bytes) it runs out of memory.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$width,
       "int64_t":$chunk, "int64_t":$shift, "int64_t":$mask, "int64_t":$scale);
@@ -124,13 +122,13 @@ class Workgroup_Op<string mnemonic, list<Trait> traits = []>
 def Workgroup_RingOp : Workgroup_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Make a ring whose slots are all empty";
   let description = [{
-    There is one ring for each block of threads. Along every path, `put` and
-    `commit` take turns; no more slots are put than there are, none is got that
-    is not committed, none released that is not got. In each iteration of a loop as
-    many slots are released as put, and as many got as committed.
+    There is one ring for each block of threads. Along every path, `put` and `commit` alternate.
+    At most as many slots are put as the ring has; only committed slots are got, and only slots
+    that were got are released. In each iteration of a loop, as many slots are released as put,
+    and as many got as committed.
 
-    With `producers`, a block is to get so many threads more that only fill slots, whole warps, if
-    that can be (`workgroup-specialize-warps`).
+    With `producers`, the block should get that many additional threads, in whole warps, that
+    only fill slots, if possible (`workgroup-specialize-warps`).
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$producers);
   let results = (outs Workgroup_RingType:$ring);
@@ -154,23 +152,24 @@ class Workgroup_GiveOp<string mnemonic> : Workgroup_SlotOp<mnemonic> {
 }
 
 def Workgroup_PutOp : Workgroup_TakeOp<"put"> {
-  let summary = "Wait for an empty slot, and give its tiles for writing";
+  let summary = "Wait for an empty slot, and return its tiles for writing";
 }
 
 def Workgroup_CommitOp : Workgroup_GiveOp<"commit"> {
-  let summary = "The slot put last becomes full when the copies to it are done";
+  let summary = "Mark the slot put last as full once its copies are done";
 }
 
 def Workgroup_GetOp : Workgroup_TakeOp<"get"> {
-  let summary = "Wait for the next full slot, and give its tiles for reading";
+  let summary = "Wait for the next full slot, and return its tiles for reading";
 }
 
 def Workgroup_ReleaseOp : Workgroup_SlotOp<"release"> {
-  let summary = "The slot got first of those not yet released becomes empty";
+  let summary = "Mark the oldest slot that was got as empty";
   let description = [{
-    With a `lag`, it is the slot that was to be released so many times before that becomes empty:
-    what has read a slot may be under way until then (`workgroup.group_product` with `pending`).
-    The last slots become empty when the loop around is left, with what reads them done.
+    With a `lag` of N, the slot of the N-th release before this one becomes empty instead, as
+    readers of a slot may still be in flight until then (`workgroup.group_product` with
+    `pending`). The last slots become empty after the surrounding loop, when their readers are
+    done.
   }];
   let arguments = (ins Workgroup_RingType:$ring, DefaultValuedAttr<I64Attr, "0">:$lag);
   let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
@@ -183,16 +182,17 @@ def Workgroup_ReleaseOp : Workgroup_SlotOp<"release"> {
 }
 
 def Workgroup_CopyOp : Workgroup_Op<"copy"> {
-  let summary = "Fill a tile from a view, with zeros where that is smaller";
+  let summary = "Fill a tile from a view, padded with zeros";
   let description = [{
-    Element (i, j, ...) of `tile` becomes that of `source`, or zero where
-    `source` has none. The extents of `source` must not be larger than those of
-    `tile`. Done once by the block, and before the slot is got by anybody.
+    Element (i, j, ...) of `tile` becomes that of `source`, or zero where `source` has none. The
+    extents of `source` must not exceed those of `tile`. The block executes the copy once,
+    before any thread gets the slot.
 
-    Shapes: equal ranks and element types; `tile` is static.
+    Ranks and element types are equal; `tile` is static.
 
-    With `in`, `tile` is the storage of a tile of that layout: a memref of rank 1 of as many
-    elements, element (i, j) of `source`, of the shape of the layout, being where the layout puts it.
+    With `in`, `tile` is the storage of a tile of that layout: a memref of rank 1 with as many
+    elements. `source` has the shape of the layout, which maps its element (i, j) to an element
+    of the storage.
 
     ```mlir
     workgroup.copy %rows to %tile in #workgroup.tile<128x64 by 64, chunk 8, xor 0, 7, 0>
@@ -214,12 +214,12 @@ def Workgroup_CopyOp : Workgroup_Op<"copy"> {
 }
 
 def Workgroup_GatherOp : Workgroup_Op<"gather", [AttrSizedOperandSegments]> {
-  let summary = "Fill a tile with the elements of a memref that a map finds";
+  let summary = "Fill a tile with elements of a memref that a map selects";
   let description = [{
-    Element `i` of `tile`, a list of indices, becomes element `map(i)[symbols]` of `source`. It
-    becomes zero where that is no element of `source`, or an index of `i` is not below its number
-    in `extents`, if these are given. Done once by the block; in a ring, before the slot is got by
-    anybody.
+    Element `i` of `tile`, where `i` is a list of indices, becomes element `map(i)[symbols]` of
+    `source`. It becomes zero if `source` has no such element, or if an index of `i` is not
+    below the corresponding number in `extents`, where these are given. The block executes the
+    gather once; in a ring, before any thread gets the slot.
 
     ```mlir
     // The pixels that are multiplied with one weight of a filter of stride 2.
@@ -228,8 +228,9 @@ def Workgroup_GatherOp : Workgroup_Op<"gather", [AttrSizedOperandSegments]> {
         : memref<64x64x32xf16> to memref<8x16x32xf16, #gpu.address_space<workgroup>>
     ```
 
-    Shapes: `map` has a dimension for each of `tile` and a result for each of `source`; `extents`
-    has none, or one for each dimension of `tile`, which is static. Equal element types.
+    `map` has one dimension for each of `tile`, and one result for each of `source`. `extents`
+    is empty, or has one entry for each dimension of `tile`. `tile` is static. Element types are
+    equal.
   }];
   let arguments = (ins Arg<AnyMemRef, "read", [MemRead]>:$source,
                        AffineMapAttr:$map, Variadic<Index>:$symbols,
@@ -246,27 +247,28 @@ def Workgroup_GroupProductOp
     : Workgroup_Op<"group_product", [AllTypesMatch<["sums", "results"]>]> {
   let summary = "Multiply two tiles by the tensor cores of a warp group";
   let description = [{
-    The warp group, four warps of which the first has a number divisible by four, adds the
-    product of 64 rows of `lhs` and of 8 columns of `rhs` for each of `sums`, by `wgmma`
-    (sm_90a). It reads both tiles by the asynchronous proxy, from workgroup memory, and is done
-    when the operation is. All of its threads execute the operation together.
+    One warp group adds the product of 64 rows of `lhs` and 8 columns of `rhs` to each of
+    `sums`, by `wgmma` (sm_90a). A warp group is four warps, the first of which has a number
+    divisible by four. All of its threads execute the operation together. It reads both tiles
+    from workgroup memory through the asynchronous proxy, and waits until the product is done.
 
-    With `pending`, so many products, this one the last of them, may be under way when the operation is
-    done: this one is done when as many more were executed, or by
-    `workgroup.await_products`. Until then its tiles must not change, and its results are only added
-    to by other products, handed on by loops, or awaited.
+    With a `pending` of N, up to N products, this one included, may still be in flight after the
+    operation. A product is done when N more have been executed, or at
+    `workgroup.await_products`. Until then its tiles must not change, and its results may only
+    be added to by other products, carried by loops, or awaited.
 
-    `lhs` and `rhs` are the storage of tiles: memrefs of rank 1, the elements of which are where the
-    layouts put them. A row of `lhs` is a row of the result, and a column one of the sum; of `rhs`
-    a row is one of the sum, and a column one of the result. With `transpose_lhs` and
-    `transpose_rhs` it is the other way round. The rows of the result begin at `row`, a multiple of 64,
-    its columns at `column`, a multiple of 8, both the same in all threads of the group.
+    `lhs` and `rhs` are the storage of tiles: memrefs of rank 1 whose elements are where the
+    layouts place them. A row of `lhs` is a row of the result, and its columns are the steps of
+    the sum. A row of `rhs` is a step of the sum, and its columns are those of the result.
+    `transpose_lhs` and `transpose_rhs` exchange rows and columns. The rows of the result begin
+    at `row`, a multiple of 64, and its columns at `column`, a multiple of 8. Both are uniform
+    over the warp group.
 
-    Factors are f16, bf16, floats of 8 bits, with sums in f32, or i8, with sums in i32, which wrap
-    around. Those of i8 have a sign, but for `unsigned_lhs` and `unsigned_rhs`.
+    Factors are f16, bf16 or 8-bit floats, with sums in f32, or i8, with sums in i32, which wrap
+    around. i8 factors are signed, unless `unsigned_lhs` or `unsigned_rhs` is set.
 
-    Sum `j` of a lane `l` of warp `w` has rows `16 * (w % 4) + l / 4` and 8 rows after it, and of
-    both columns `8 * j + 2 * (l % 4)` and the next: a `vector<2x2xT>`.
+    In lane `l` of warp `w`, sum `j` is a `vector<2x2xT>`. It holds rows `16 * (w % 4) + l / 4`
+    and that plus 8, each with columns `8 * j + 2 * (l % 4)` and the next.
 
     ```mlir
     %d:32 = workgroup.group_product %a[%row] in #workgroup.tile<128x64 by 64, chunk 8, xor 0, 7, 0>,
@@ -306,10 +308,10 @@ def Workgroup_AwaitProductsOp
     : Workgroup_Op<"await_products",
                    [AllTypesMatch<["sums", "results"]>,
                     MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Wait for all products of a warp group that are under way";
+  let summary = "Wait for all products of a warp group in flight";
   let description = [{
-    The results are `sums`, of products with `pending`, when these are done. All threads of the
-    warp group execute the operation together.
+    The results are the final values of `sums`, which are results of products with `pending`.
+    All threads of the warp group execute the operation together.
   }];
   let arguments = (ins Variadic<AnyVectorOfNonZeroRank>:$sums);
   let results = (outs Variadic<AnyVectorOfNonZeroRank>:$results);
@@ -323,14 +325,15 @@ def Workgroup_AwaitProductsOp
 def Workgroup_SpecializeOp
     : Workgroup_Op<"specialize", [NoRegionArguments, NoTerminator,
                                   RecursiveMemoryEffects]> {
-  let summary = "Let some warps fill rings, and the others read them";
+  let summary = "Let some warps fill rings and others read them";
   let description = [{
-    The first `consumers` threads of the block execute `consumer`, those behind them, `producers`,
-    execute `producer`, both in uniform control flow each. Rings are put and committed by producers,
-    got and released by consumers, as often in all.
+    The first `consumers` threads of the block execute the region `consumer`. The next
+    `producers` threads execute the region `producer`. Control flow is uniform within each of
+    the two. Producers put and commit slots of rings; consumers get and release them. Both do so
+    equally often in all.
 
-    With `registers`, each consumer asks for so many registers, the first number, and each producer is
-    left with the second one: that takes warp groups, multiples of 128 threads, on sm_90a.
+    With `registers`, each consumer requests the first number of registers, and each producer
+    keeps the second. This requires warp groups (multiples of 128 threads) on sm_90a.
 
     ```mlir
     workgroup.specialize {consumers = 256 : i64, producers = 128 : i64} consumer {

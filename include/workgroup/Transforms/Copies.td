@@ -16,30 +16,33 @@ include "workgroup/Remarks.td"
 def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   let summary = "Hoist copies out of loops that do not change their sources";
   let description = [{
-    A `memref.copy` or `linalg.copy` to workgroup or private memory that stands in the
-    body of an `scf.for` or `affine.for`, and copies the same elements in every iteration, is done
-    once before the loop, with what computes its operands, with branches around it that
-    do nothing else, and with its buffer, if that is allocated in the loop. It may leave
-    several loops. Where it is not known that the loop has an iteration, the copy becomes
-    conditional on it.
+    Moves copies out of loops that do not change their sources.
 
-    A copy of the same elements in every iteration stays, with a remark, if it is not executed
-    in every iteration; if the loop is one that does not count (`scf.while`); if an operand is
-    loaded in the loop, or computed by what may trap, as a division by a value that may be
-    zero, and the loop may have no iteration; if anything else in the loop may write its source or its
-    buffer, or read the buffer before the copy; if a buffer that is allocated in the loop is
-    handed on to a later iteration; if a barrier comes before the copy in the iteration, or an
-    atomic or an unknown operation stands in the loop, after which the source may hold what
-    another thread wrote; and, of workgroup memory, if the kernel's buffers would not fit into `max-bytes` side by
-    side, as those of a loop can share bytes less once one lives longer.
+    A `memref.copy` or `linalg.copy` to workgroup or private memory, in the body of an `scf.for`
+    or `affine.for`, that copies the same elements in every iteration is executed once before
+    the loop. The operations that compute its operands move with it, as do branches around it
+    that contain nothing else, and its buffer, if the loop allocates it. A copy may leave
+    several loops. If the loop may have no iterations, the copy becomes conditional on it.
 
-    A copy of what a fill has put into its source becomes a fill, as where the result of a product is
-    promoted. A fill is erased of which nobody sees anything: as it was filled with that
-    before, or as a copy overwrites all of it before anybody reads it.
+    Such a copy stays, with a remark, if
 
-    To be run before `workgroup-lower-copies`. Example:
-    `test/Transforms/Copies/hoist-copies.mlir`. Source: the thread on streaming-K, where a
-    schedule copies one level too deep.
+    - some iteration does not execute it, or the loop has no iteration count (`scf.while`);
+    - an operand is loaded in the loop, or is computed by an operation that may trap, such as a
+      division by a value that may be zero, and the loop may have no iterations;
+    - another operation in the loop may write its source or its buffer, or read the buffer
+      before the copy;
+    - the buffer is allocated in the loop and carried to a later iteration;
+    - a barrier comes before the copy in the iteration, or the loop contains an atomic or
+      unknown operation: the source may then hold what another thread wrote;
+    - the copy is to workgroup memory and all buffers of the kernel together would exceed
+      `max-bytes`: a buffer that lives longer can share fewer bytes.
+
+    A copy whose source holds the value of a fill becomes a fill, as when the result of a
+    product is promoted. A fill whose effect cannot be observed is erased: the buffer already
+    holds that value, or a copy overwrites all of it before it is read.
+
+    Run before `workgroup-lower-copies`. Example: `test/Transforms/Copies/hoist-copies.mlir`.
+    Source: the thread on streaming-K, where a schedule copies one level too deep.
   }];
   let options = [
     AssumeDistinctArgumentsOption,
@@ -54,94 +57,90 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   ];
 }
 
-def HoistCopies_FilledCopy : Passed<"A copy of what was filled became a fill.">;
+def HoistCopies_FilledCopy : Passed<"A copy of a filled buffer became a fill.">;
 def HoistCopies_Hoisted : Passed<"A copy left a loop.">;
 def HoistCopies_NotHoisted
     : Missed<"A copy stays in a loop that does not change its source.">;
 
 def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
-  let summary = "Lower copies in kernels to loads and stores of their threads";
+  let summary = "Lower copies in kernels to accesses of threads, cp.async or TMA";
   let description = [{
-    Lowers `memref.copy`, `linalg.copy` and `linalg.fill` on memrefs in device
-    code, of any rank, with static or dynamic extents and any strided layouts. On
-    the host they are left alone. No call of `memrefCopy`, which the device does not have, remains.
+    Lowers copies and fills in device code to loads and stores of threads, `cp.async`, or TMA.
 
-    A copy that all threads of the block execute together with the same operands
-    is done once by all of them: thread `t` takes the elements `t`, `t + n`, ...
-    of an order in which consecutive threads touch consecutive memory on the
-    global side. Any other copy (in divergent control, of operands that differ
-    between threads, from or to private memory) is done whole by each thread that
-    executes it, as the op says. A fill that the block does not execute together
-    is left to `workgroup-legalize-for-nvvm`.
+    The operations are `memref.copy`, `linalg.copy`, `linalg.fill` and `workgroup.gather` on
+    memrefs of any rank, with static or dynamic extents and any strided layout. Host code is
+    left unchanged. No call of `memrefCopy`, which does not exist on the device, remains.
 
-    A `workgroup.gather` is lowered in the same way: the order is that of its tile, an access is of
-    neighbours in the tile that its map finds side by side in the source. Where map and extents do not
-    prove that the source has them, zeros are stored without a load.
+    **Distribution.** A copy that all threads of the block execute together, with the same
+    operands, is distributed: thread `t` of `n` copies the elements `t`, `t + n`, ..., in an
+    order in which consecutive threads access consecutive global memory. Any other copy (in
+    divergent control flow, with operands that differ between threads, from or to private
+    memory) is executed whole by each thread that reaches it, as its semantics are. A fill that
+    the block does not execute together is left to `workgroup-legalize-for-nvvm`. A
+    `workgroup.gather` is distributed in the order of its tile; one access covers neighbours in
+    the tile that its map finds contiguously in the source. If map and extents do not prove that
+    an element is in the source, a condition decides between the load and zero.
 
-    Accesses are as wide as alignment, strides and extents are proved to allow, up
-    to 16 bytes; the alignment of workgroup buffers is raised to what they need.
-    Where only the alignment of a kernel argument stands in the way, a remark says
-    so; `memref.assume_alignment` or the option then helps. Element conversions of
-    `linalg.copy` are kept.
+    **Width.** Accesses are as wide as alignment, strides and extents are proved to permit, up
+    to 16 bytes. The alignment of workgroup buffers is raised to match. If only the alignment of
+    a kernel argument prevents wider accesses, a remark says so; `memref.assume_alignment` or
+    the option `assume-alignment` then helps. Element conversions of `linalg.copy` are kept.
 
-    On sm_80 and later, what the block copies from global to workgroup memory goes
-    by cp.async (`nvgpu.device_async_copy`) where accesses are of 4, 8 or 16 bytes
-    and contiguous on both sides; `strategy` says otherwise. The copies of a run are
-    one group, and are waited for right after the last one: nothing that reads a
-    target or writes a source comes between. A remark tells why another copy from
-    global to workgroup memory is not asynchronous.
+    **cp.async.** On sm_80 and later, copies by the block from global to workgroup memory use
+    `cp.async` (`nvgpu.device_async_copy`), if accesses have 4, 8 or 16 bytes and are contiguous
+    on both sides; `strategy` can exclude it. A run of copies is one group, with one wait right
+    after the last copy; no operation in between reads a target or writes a source. A remark
+    says why another copy from global to workgroup memory is not asynchronous.
 
-    On sm_90 and later, TMA can copy a whole tile at the request of one thread:
-    with `strategy=tma` wherever it is possible, with `auto` where it is a gain
-    besides: the tile has 4 KiB or more and takes one load, and the threads of a
-    warp access the buffer along rows, so that no padding would have been of use
-    (TMA writes dense rows). What it takes: the block executes the
-    copy together, elements are not converted, extents are constant, the target is
-    contiguous, and the source is a slice with steps of one of a memref that the
-    host knows, with one to five dimensions, constant strides that are multiples of
-    16 bytes, rows of the tile that are too, and an address aligned to 16 bytes; of
-    an extent beyond 256, parts are loaded one after the other. Nor may the kernel have
-    written the source before: TMA reads by a proxy of its own, to which a barrier makes
-    no store known. Different arguments may be the same memory, unless `llvm.noalias` or
-    `assume-distinct-arguments` says that they are not. A remark tells what
-    is missing; the copy is then done as if there were no TMA. A tensor map
-    (`nvgpu.tma.create.descriptor`) is made beside each launch, for which an
-    outlined kernel gets another argument: the pass has to run on what holds both.
-    The copies of a run share an mbarrier, made where the kernel begins; its phase is
-    carried by all loops around (`scf.for`, `scf.if`). Buffers are aligned to 128
-    bytes. The waits, the fence between accesses of threads and of TMA and, in a
-    loop, the barrier before the copy come with `insert-barriers=false` too.
+    **TMA.** On sm_90 and later, TMA can copy a whole tile at the request of one thread.
+    `strategy=tma` uses it wherever possible. `strategy=auto` uses it only if, in addition, the
+    tile has at least 4 KiB and takes one load, and the threads of a warp access the buffer
+    along rows, so that padding would not help (TMA writes dense rows). Requirements:
 
-    With `insert-barriers`, copies done by the whole block are surrounded by
-    barriers: before, so that nothing is overwritten that a thread still reads,
-    and after, so that every thread finds all of it (not after TMA, for which every
-    thread has waited). A run of copies that do not
-    touch each other's memory shares them, and barriers that stand there already
-    are used. A copy from or to workgroup memory of which it is not known whether
-    all threads execute it together is then an error: neither a barrier nor none
-    would be right. With `insert-barriers=false` barriers are somebody else's to
-    place, and each thread that executes such a copy does all of it, as the op
-    says, with a remark.
+    - The block executes the copy together, without element conversion, with constant extents
+      and a contiguous target.
+    - The source is a slice, with steps of one, of a memref that the host knows. That memref has
+      one to five dimensions, constant strides that are multiples of 16 bytes, and an address
+      aligned to 16 bytes. Rows of the tile are multiples of 16 bytes as well. An extent beyond
+      256 takes several loads.
+    - The kernel has not written the source before: TMA reads through the asynchronous proxy, to
+      which a barrier does not make stores visible. Different arguments may overlap, unless
+      `llvm.noalias` or `assume-distinct-arguments` excludes it.
 
-    A copy of memory onto itself is erased. So is a fill that a copy right after
-    it overwrites. Operands overlap if they may be views of one memory (the same
-    memref, the same global, the dynamic workgroup memory of the launch; also by way
-    of selections, branches and values that loops carry) and are not known to be
-    apart in it: by constant places, steps that never meet, or offsets that differ by
-    a known amount. Different arguments of a kernel or function, and what the host
-    hands to a launch by different names, are taken not to overlap.
+    A remark names the missing requirement; the copy is then lowered without TMA. A tensor map
+    (`nvgpu.tma.create.descriptor`) is created beside each launch, and an outlined kernel gets
+    it as an additional argument. The pass must therefore run on an operation that contains
+    both. The copies of a run share an mbarrier that is initialised at the start of the kernel;
+    its phase is carried by all surrounding loops and branches (`scf.for`, `scf.if`). Buffers
+    are aligned to 128 bytes. Waits, the fence between accesses of threads and of TMA and, in a
+    loop, the barrier before the copy are inserted with `insert-barriers=false` as well.
 
-    Fails on unranked operands, on layouts that are not strided, and on operands
-    that overlap. With `strict=false` such a copy stays, with a remark that says
-    why, and so does one that cannot be synchronized.
+    **Barriers.** With `insert-barriers`, a copy by the whole block gets a barrier before it, so
+    that it does not overwrite what a thread still reads, and one after it, so that all threads
+    see it. The second is not needed after TMA, for which every thread has waited. Consecutive
+    copies that do not access each other's memory share barriers, and existing barriers are
+    used. It is then an error if a copy from or to workgroup memory may or may not be executed
+    by all threads together: neither a barrier nor its absence would be correct. With
+    `insert-barriers=false`, barriers are the business of a later pass, and each thread that
+    reaches such a copy executes all of it, with a remark.
 
-    `block-size` promises how many threads a block has, for kernels (`gpu.func`)
-    that do not say. It is written down as their `known_block_size`, so that a launch of
-    any other size is refused by whoever launches; launches in the module whose
-    constants differ are errors. What is not outlined yet (`gpu.launch`) has no place for it.
+    **Overlap.** A copy of memory onto itself is erased, and so is a fill that the next copy
+    overwrites. Operands may overlap if they may be views of one memory (the same memref or
+    global, the dynamic workgroup memory of the launch; also through selections, branches and
+    loop-carried values), and if constant positions, incompatible steps, or offsets at a known
+    distance do not separate them. Different arguments of a kernel or function, and values that
+    the host passes to a launch under different names, are assumed not to overlap.
 
-    Example: `test/Transforms/Copies/lower-copies.mlir`. Source: thread "How to find a
-    valid lowering pipeline for workgroup memory usage".
+    Fails on unranked operands, on layouts that are not strided, and on operands that overlap.
+    With `strict=false`, such a copy stays, with a remark, and so does one that cannot be
+    synchronised.
+
+    `block-size` states the number of threads of a block for kernels (`gpu.func`) that do not.
+    It is recorded as `known_block_size`, so that launchers refuse other sizes; launches in the
+    module with other constants are errors. A `gpu.launch` has no place for it.
+
+    Example: `test/Transforms/Copies/lower-copies.mlir`. Source: thread "How to find a valid
+    lowering pipeline for workgroup memory usage".
   }];
   let options = [
     Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"true",
@@ -181,13 +180,13 @@ def LowerCopies_BlockSizeNotStated
 def LowerCopies_CopyPerThread : Missed<"Each thread does the whole copy.">;
 def LowerCopies_ErasedCopy : Passed<"A copy that does nothing was removed.">;
 def LowerCopies_ErasedFill : Passed<"A fill that a copy overwrites was removed.">;
-def LowerCopies_InsertedBarrier : Passed<"A barrier was put beside a copy.">;
+def LowerCopies_InsertedBarrier : Passed<"A barrier was inserted before or after a copy.">;
 def LowerCopies_LoweredCopy
-    : Passed<"A copy is done by the threads of the block, by each thread, or by TMA.">;
+    : Passed<"A copy is executed by the threads of the block together, by each thread, or by TMA.">;
 def LowerCopies_LoweredFill
-    : Passed<"A fill is done by the threads of the block, or by each thread.">;
+    : Passed<"A fill is executed by the threads of the block together, or by each thread.">;
 def LowerCopies_NarrowCopy
-    : Missed<"A copy could be done by wider accesses if more were known.">;
+    : Missed<"A copy would use wider accesses if more were known.">;
 def LowerCopies_NotAsync : Missed<"cp.async is not used for a copy.">;
 def LowerCopies_NotLowered : Missed<"A copy stays as it is.">;
 def LowerCopies_NotTMA : Missed<"TMA is not used for a copy.">;

@@ -17,12 +17,11 @@ def AllocateDeviceMemoryPass
     : Pass<"workgroup-allocate-device-memory", "::mlir::ModuleOp"> {
   let summary = "Allocate device memory for buffers that launches use";
   let description = [{
-    Launches of a program that was bufferized, or written by hand, use buffers of
-    the host, which no GPU reaches unless they are registered. This pass gives each
-    such buffer memory of the device: it becomes a `gpu.alloc` if the host does
-    nothing with it but allocate, copy and free it; else it gets a second copy on the
-    device, its mirror, that launches use, and both are kept of one mind by
-    `gpu.memcpy`:
+    Gives host buffers that launches use memory on the device, with the fewest copies.
+
+    No GPU can access a host buffer unless it is registered. A buffer becomes a `gpu.alloc` if
+    the host only allocates, copies and frees it. Otherwise it gets a second copy on the device,
+    its *mirror*, which launches use; `gpu.memcpy` keeps both consistent:
 
     ```mlir
     %a = memref.alloc(%n) : memref<?xf32>
@@ -44,40 +43,34 @@ def AllocateDeviceMemoryPass
     %y = memref.load %a[%i] : memref<?xf32>
     ```
 
-    **Copies.** At each point of the function it is known which of both copies
-    hold the newest contents; a `gpu.memcpy` stands where a launch, or the host, may
-    need them where they are not. A kernel that writes to a buffer may leave some of
-    it as it was, so that it needs the contents as one that reads does, unless they
-    are undefined: what is allocated and not yet written is not copied. Of all
-    placements in sequences, branches and loops, the pass takes the one with the
-    fewest copies at the deepest level of loops, then at the level above, and so on;
-    copies leave loops in which only one side uses the buffer, and of equally cheap
-    placements it is the one that copies last. A copy that leaves a loop is done
-    also if the loop has no iteration.
+    **Copies.** At each point of the function, the pass knows which of the two copies is
+    current. A `gpu.memcpy` is inserted where a launch, or the host, may need a copy that is
+    not. A kernel that writes a buffer may leave part of it unchanged, so it needs the contents
+    like a reader, unless they are undefined: buffers that are allocated and not yet written are
+    not copied. Of all placements in sequences, branches and loops, the pass takes the one with
+    the fewest copies in the deepest loops, then one level out, and so on. Copies leave loops in
+    which only one side uses the buffer, and are then executed even if the loop has no
+    iterations. Of equally cheap placements, the pass takes the latest.
 
-    **Buffers** are followed through views, which are made anew of the mirror beside
-    those of the host, through selections, and through what loops and branches hand
-    on. If launches use a value that may be one of several buffers, as in loops that
-    swap two, it is memory of the device on every way to it; what the host does with
-    such a value, it does with a copy of it. Arguments are memory of the caller, who
-    finds the results in them; globals of the host are mirrored in each function, and
-    constant ones are not copied back. Calls, and operations that do not tell
-    what they access, may do anything to what they are passed, and to all that is
-    known elsewhere: inline them first. Calls of a declared function with
-    `llvm.readonly` arguments, or of upstream's `printMemref*`, read only.
+    **Buffers** are followed through views, which are recreated on the mirror, through
+    selections, and through loops and branches. If launches use a value that may be one of
+    several buffers, as in loops that swap two, it is device memory on every path to it; the
+    host accesses such a value through a copy. Arguments are memory of the caller, who finds the
+    results in them. Globals of the host are mirrored in each function; constant globals are not
+    copied back. Calls, and operations that do not declare their effects, may access what they
+    are passed and everything that has escaped: inline them first. Calls of a declared function
+    with `llvm.readonly` arguments, or of upstream's `printMemref*`, only read.
 
-    Strided buffers with gaps between their rows are copied by way of a contiguous
-    buffer of the host. Memory is freed behind its last use, unless the program
-    frees it.
+    Strided buffers with gaps between their rows are copied through a contiguous buffer of the
+    host. Memory is freed after its last use, unless the program frees it.
 
-    **What is left** as it is: `gpu.alloc`; arguments to which calls in the module
-    pass it; memrefs with a memory space; memory that is registered by
-    `gpu.host_register`. So are buffers of which the pass is not certain, with a
-    remark that names the reason: in asynchronous launches (run `gpu-async-region`
-    afterwards, which `gpu-to-llvm` needs), in functions with branches between
-    blocks, in parallel loops of the host; arguments that may overlap, if launches
-    use both and write to one. `assume-distinct-arguments`, or `llvm.noalias`, says
-    that they do not. With `strict`, they are errors.
+    **Left unchanged** are `gpu.alloc`; arguments to which calls in the module pass one; memrefs
+    with a memory space; and memory registered by `gpu.host_register`. Where the pass is not
+    certain, a buffer is left unchanged with a remark that gives the reason: in asynchronous
+    launches (run `gpu-async-region` afterwards, which `gpu-to-llvm` needs), in functions with
+    branches between blocks of code, in parallel loops of the host, and for arguments that may
+    overlap, if launches use both and write one. `assume-distinct-arguments`, or `llvm.noalias`,
+    excludes overlap. With `strict`, such buffers are errors.
 
     Example: `test/Transforms/Device/allocate-device-memory.mlir`.
   }];
@@ -93,11 +86,11 @@ def AllocateDeviceMemoryPass
   ];
 }
 
-def AllocateDeviceMemory_Copied : Passed<"A buffer is copied, and what for.">;
+def AllocateDeviceMemory_Copied : Passed<"A buffer is copied, with the reason.">;
 def AllocateDeviceMemory_LeftOnHost
     : Missed<"Launches go on using a buffer of the host.">;
 def AllocateDeviceMemory_Mirrored
-    : Passed<"A buffer got a second copy in memory of the device.">;
-def AllocateDeviceMemory_Moved : Passed<"A buffer is in memory of the device.">;
+    : Passed<"A buffer got a mirror in device memory.">;
+def AllocateDeviceMemory_Moved : Passed<"A buffer was moved to device memory.">;
 
 #endif // WORKGROUP_TRANSFORMS_DEVICE

@@ -14,12 +14,13 @@ include "mlir/Pass/PassBase.td"
 def AdoptKernelsPass : Pass<"workgroup-adopt-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn every `llvm.func` that is a kernel into a `gpu.func`";
   let description = [{
-    Kernels of other compilers come as `llvm.func`s with `nvvm.kernel`, or with
-    PTX's calling convention for kernels: as `mlir-translate --import-llvm` leaves
-    them, in a module without a `gpu.module`, or in one. They become `gpu.func`s in
-    a `gpu.module`, with the same arguments; what stands beside them becomes part
-    of that module. Arithmetic of integers, comparisons, and branches become
-    operations of arith and cf, which the other passes understand:
+    Converts kernels of other compilers from `llvm.func` to `gpu.func`.
+
+    Such kernels are `llvm.func`s with `nvvm.kernel` or with PTX's calling convention for
+    kernels, as `mlir-translate --import-llvm` creates them, with or without a surrounding
+    `gpu.module`. They become `gpu.func`s in a `gpu.module`, with the same arguments; the other
+    symbols of their module move with them. Integer arithmetic, comparisons and branches become
+    operations of arith and cf, which the other passes analyse:
 
     ```mlir
     llvm.func @twice(%p: !llvm.ptr) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 64>} {
@@ -39,15 +40,13 @@ def AdoptKernelsPass : Pass<"workgroup-adopt-kernels", "::mlir::ModuleOp"> {
     }
     ```
 
-    Numbers are as large as they were, and what was promised of them still is:
-    `disjoint` bits are added, extensions of what is not negative keep the sign.
-    Accesses to memory, floats, calls and vectors stay as they are. Of what is said
-    of arguments, `llvm.noalias`, `llvm.align`, `llvm.byval` and `llvm.readonly` are
-    kept; `nvvm.grid_constant` becomes the last one.
+    Integer widths and flags are preserved: an `or` of `disjoint` bits becomes an addition, and
+    extensions of non-negative values keep the sign. Memory accesses, floats, calls and vectors
+    stay in LLVM's dialect. Of the argument attributes, `llvm.noalias`, `llvm.align`,
+    `llvm.byval` and `llvm.readonly` are kept; `nvvm.grid_constant` becomes `llvm.readonly`.
 
-    Fails on a module of LLVM for another machine than `nvptx64`, and on a kernel
-    that returns something or takes a variable number of arguments. Modules without
-    such kernels are left as they are. Example:
+    Fails on an LLVM module for a target other than `nvptx64`, and on a kernel that returns a
+    value or is variadic. Modules without such kernels are left unchanged. Example:
     `test/Transforms/Import/adopt-kernels.mlir`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

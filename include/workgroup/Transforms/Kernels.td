@@ -25,59 +25,67 @@ def ChainBlocksOption
 def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
   let summary = "Outline the operations that share a kernel into a function";
   let description = [{
-    Every structured operation on tensors outside of kernels ends in exactly one private function
-    `@<function>_<n>_<class>`, which the host calls, in destination-passing style: what
-    it reads comes first among the arguments, then, for each result that is no update of
-    an argument that nothing else reads, a tensor to put it into. The result of its last operation, the
-    root, is the last. Fills, and others that read no tensor, are made
-    by each kernel that needs them; slices are taken by the kernel, so that the host copies
-    none.
+    Groups structured operations into kernels, and outlines each group into a private function.
+
+    Every structured operation on tensors outside of kernels ends up in exactly one function
+    `@<function>_<n>_<class>`, which the host calls. The function is in destination-passing
+    style. Its arguments are the tensors that it reads, then one tensor for each result, unless
+    that result updates an argument that nothing else reads. The last result is that of the
+    *root*, the last operation of the group. Operations that read no tensor, such as fills, are
+    repeated in each kernel that needs them. Kernels take their slices themselves, so that the
+    host copies none.
 
     An operation joins the kernel of its users if
 
-    - they are all in it, or the others come behind its end;
-    - it is read element by element (by projected permutations), in one order, and not by a
-      contraction or window, which would compute it again for each sum;
-    - the loops that blocks share out, the rows, are loops of it, too, or it is cheap enough
-      to be computed by several blocks. Reductions of a kernel have the same rows; the
-      first one to join makes them those of the kernel;
-    - there is one contraction or window at most, with nothing but element-wise
-      operations behind it, or two contractions that are a chain;
-    - of what others need as well, no two blocks make the same;
-    - the host writes to no memory before the kernel that the operation may read.
+    - all of its users are in that kernel, or come after its end;
+    - its users read it element by element (through projected permutations), all in one order,
+      and none is a contraction or window, which would compute it once per term of a sum;
+    - it has the loops that the blocks divide (the *rows*), or is cheap enough that several
+      blocks may compute it. All reductions of a kernel have the same rows; the first reduction
+      that joins determines them;
+    - the kernel then has at most one contraction or window, followed by element-wise operations
+      only, or two contractions that form a chain;
+    - no two blocks produce the same element of a result that others need as well;
+    - before the kernel, the host writes no memory that the operation may read.
 
-    Otherwise a remark says what kept it out.
+    Otherwise a remark says what prevented it.
 
-    Two contractions are a chain if the second multiplies what element-wise operations, and sums
-    along rows, make of the result of the first, as attention does, and if nothing of that is for
-    others. Results are contiguous along their columns, and what the second one reads along its
-    sums. They become one kernel, which keeps some rows in workgroup memory in between,
-    with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied; or which goes
-    through the columns of the first result, if it can (see `workgroup-tile-kernel`) and rows are too
-    long: of f32, where rows are a multiple of 16, and columns of 64; of 16 bits, whatever their
-    lengths, those too that only the launch knows. The columns of the second result, and the sums
-    of the first, are of constant extents of 256 at most: what is computed with an element of the
-    row is then less than what it costs to have it in global memory. There are at least 16 rows, and
-    `chain-blocks` times as many if there is much to do for each 16 of them; but for fewer rows
-    of 16 bits with a softmax between, where blocks can share the columns. The rows go along the last loop
-    of more than one iteration that one factor has alone: queries, or the heads that share keys. A single row is
-    given a loop of one iteration. If a softmax is between and the second contraction adds up
-    in 16 bits, it adds up in f32 and rounds the results: weights are divided by their sum
-    behind it.
+    **Chains.** Two contractions form a chain if the second multiplies what element-wise
+    operations, and reductions of rows, compute from the result of the first, as in attention,
+    and if nothing else uses the values in between. Both results must be contiguous along their
+    columns, and the second contraction's operand along its sum. A chain becomes one kernel in
+    one of two ways:
 
-    An `scf.forall` or `scf.parallel` of the host that is mapped to nothing is a kernel of its own,
-    `@<function>_<n>_points` if an iteration is the work of one thread, `@<function>_<n>_tiles` if
-    it holds structured operations, copies or parallel loops, which a block does. What becomes of
-    its iterations `workgroup-map-loops` decides, when tensors are buffers. Loops that no kernel
-    can be made of (`workgroup-serialize-loops` names them) stay, and what is in them becomes kernels.
+    - The kernel keeps whole rows in workgroup memory. 16 rows, and the tiles that are
+      multiplied, must fit into `chain-bytes`.
+    - If rows are too long for that, the kernel streams through the columns of the first result,
+      if it can (see `workgroup-tile-kernel`). For `f32`, the number of rows must be a multiple
+      of 16, and that of columns a multiple of 64. For elements of 16 bits, any length will do,
+      including lengths that only the launch knows.
 
-    The tensors that callers pass to public functions with operations on tensors become
-    `bufferization.writable = false`, unless they say otherwise: bufferization would write
-    results into them.
+    The columns of the second result, and the sums of the first, must have constant extents of
+    256 at most: more arithmetic per row element would cost more than a trip through global
+    memory. There are at least 16 rows. If the work per 16 rows is large, there are at least 16
+    rows for each of `chain-blocks` blocks. Fewer rows are possible for elements of 16 bits with
+    a softmax in between, where blocks can divide the columns. The rows run along the last loop
+    of more than one iteration that one factor has alone: queries, or heads that share keys. A
+    single row gets a loop of one iteration. If the chain has a softmax and its second
+    contraction sums in 16 bits, it sums in `f32` and rounds the results, since the division by
+    the sum of the weights comes afterwards.
 
-    Source: the grouping of IREE's dispatch regions
-    (https://iree.dev/developers/design-docs/), with kernels as functions instead of an
-    operation of their own.
+    **Parallel loops.** An unmapped `scf.forall` or `scf.parallel` of the host is a kernel of
+    its own. It is `@<function>_<n>_points` if one thread can execute an iteration. It is
+    `@<function>_<n>_tiles` if an iteration contains structured operations, copies or parallel
+    loops, which take a block. `workgroup-map-loops` maps the iterations after bufferization.
+    Loops that cannot be a kernel (`workgroup-serialize-loops` lists them) stay, and their
+    contents become kernels.
+
+    Tensor arguments of public functions with operations on tensors become
+    `bufferization.writable = false`, unless they are annotated otherwise: bufferization would
+    write results into them.
+
+    Source: the grouping of IREE's dispatch regions (https://iree.dev/developers/design-docs/),
+    with functions as kernels instead of an operation of their own.
   }];
   let options = [
     ChainBytesOption,
@@ -90,23 +98,28 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
 
 def FormKernels_FormedKernel : Passed<"Operations became a kernel.">;
 def FormKernels_KernelOfItsOwn
-    : Missed<"An operation is not in the kernel of what uses it.">;
+    : Missed<"An operation is not in the kernel of its users.">;
 
 def PrepareBufferizationPass
     : Pass<"workgroup-prepare-bufferization", "::mlir::ModuleOp"> {
   let summary = "Prepare tensors for upstream's one-shot bufferization";
   let description = [{
-    Runs upstream's `eliminate-empty-tensors`, but leaves a `tensor.empty` alone
-    that stands in the operation whose result it is inserted into: upstream lets
-    the tensor use that result before it is there (LLVM 22.1).
+    Copies tensors that upstream's one-shot bufferization would wrongly let share memory.
 
-    Then tensors that loops yield get memory of their own where bufferization
-    with `allow-return-allocs-from-loops` takes for granted that they have some:
-    the second of two that an `scf.for` or `scf.while` yields in one iteration, or a
-    function that is called returns, if they are one value, or views of one; what
-    they yield or return of constants; and what the body of an `scf.while`
-    yields of something else than the same argument that is not made in the body.
-    Without, a change of the one is a change of the other.
+    The pass first runs upstream's `eliminate-empty-tensors`, except on a `tensor.empty` that
+    stands inside the operation whose result it is inserted into: upstream lets that tensor use
+    the result before it exists (LLVM 22.1).
+
+    Then it inserts copies where bufferization with `allow-return-allocs-from-loops` assumes
+    that yielded tensors have memory of their own:
+
+    - the second of two tensors that an `scf.for` or `scf.while` yields in one iteration, or
+      that a called function returns, if both are one value or views of one;
+    - constants that are yielded or returned;
+    - a value that the body of an `scf.while` yields, unless it is the corresponding argument or
+      is created in the body.
+
+    Without the copy, a write to one would change the other.
 
     ```mlir
     scf.yield %x, %x : tensor<8xf32>, tensor<8xf32>
@@ -117,19 +130,18 @@ def PrepareBufferizationPass
     scf.yield %x, %copy : tensor<8xf32>, tensor<8xf32>
     ```
 
-    `bufferization.materialize_in_destination` hands on its source where the tensor
-    that it names must keep what it has: an argument with `bufferization.writable =
-    false`, a constant, and what something else reads. In others it is written, as
-    upstream does it.
+    `bufferization.materialize_in_destination` is replaced by its source if its destination must
+    keep its contents: an argument with `bufferization.writable = false`, a constant, or a
+    tensor that something else reads. Other destinations are written, as upstream does.
 
-    Of several operations of a block of code that start from one fill, each gets a
-    fill of its own: one buffer would be filled, and copied to the others.
+    If several operations of one block of code start from the same fill, each gets a fill of its
+    own. Otherwise one buffer would be filled and copied to the others.
 
-    Fails on such a tensor of unknown rank, which cannot be copied, and on tensors
-    with encodings, which buffers do not have.
+    Fails on such a tensor of unknown rank, which cannot be copied, and on tensors with
+    encodings, which buffers do not have.
 
-    To be run right before `one-shot-bufferize`: canonicalization between may
-    remove copies. Example: `test/Transforms/Kernels/prepare-bufferization.mlir`.
+    Run right before `one-shot-bufferize`; a canonicalization in between may remove the copies.
+    Example: `test/Transforms/Kernels/prepare-bufferization.mlir`.
   }];
   let dependentDialects = [
     "::mlir::bufferization::BufferizationDialect",
@@ -138,21 +150,24 @@ def PrepareBufferizationPass
 }
 
 def ScheduleKernelsPass : Pass<"workgroup-schedule-kernels", "ModuleOp"> {
-  let summary = "Make launches by the program's schedule, or by default sizes";
+  let summary = "Apply the program's schedule, or default tile sizes";
   let description = [{
-    For `mlir-opt` alone: what comes before `workgroup-memory`.
+    Applies the schedule of the program, or default tile sizes, and forms launches.
 
-    - A module that carries `@__transform_main` is scheduled by it, with upstream's interpreter; the
-      schedule is erased.
-    - A module that has kernels, or loops that are mapped to blocks, is left alone.
-    - Else the passes of a schedule are run with default sizes: `workgroup-linalg-to-kernels`,
-      `workgroup-tile-kernel{default-threads}`, `workgroup-bufferize`, and on each function
-      `workgroup-map-loops`, `workgroup-stage-operands`, `workgroup-place-buffers`,
-      `workgroup-map-to-threads` and `workgroup-form-launches`; then functions of kernels are inlined.
+    It is for `mlir-opt`, and comes before `workgroup-memory`:
 
-    The default sizes are right for any program of linalg that the passes take, and fast for few: they know neither
-    extents nor chip. `python -m pipeline compile program.mlir --emit schedule` prints a schedule that does, which a
-    program can carry.
+    - A module with `@__transform_main` is scheduled by it, through upstream's interpreter. The
+      schedule is then erased.
+    - A module that has kernels, or loops mapped to blocks, is left unchanged.
+    - Any other module goes through the passes of a schedule with default sizes:
+      `workgroup-linalg-to-kernels`, `workgroup-tile-kernel{default-threads}`,
+      `workgroup-bufferize`, and on each function `workgroup-map-loops`,
+      `workgroup-stage-operands`, `workgroup-place-buffers`, `workgroup-map-to-threads` and
+      `workgroup-form-launches`. Then the functions of kernels are inlined.
+
+    The default sizes are valid for every linalg program that the passes accept, but seldom
+    fast, since they ignore extents and chip. `python -m pipeline compile program.mlir --emit
+    schedule` prints a schedule that takes both into account; a program can carry it.
 
     Example: `test/Pipelines/linalg-to-nvvm.mlir`.
   }];
@@ -168,64 +183,73 @@ def ScheduleKernelsPass : Pass<"workgroup-schedule-kernels", "ModuleOp"> {
 def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
   let summary = "Distribute the loops of a kernel to blocks";
   let description = [{
-    Of a function that `workgroup-form-kernels` made, the root is tiled: an `scf.forall` over
-    tiles, mapped to blocks (`#gpu.block<linear_dim_0>` for the last dimension), with
-    all other operations of the kernel fused into it. What is returned besides the root's
-    result is put together from the tiles, too.
+    Tiles the root of a kernel, fuses the other operations into the tiles, and maps the tiles to
+    blocks.
 
-    `block` gives the size of the tiles for each loop of the root; 0, or none, is
-    for all of it. With 0 for all loops, or if nothing is to be done, there is one block.
-    `reduction` gives the steps for the sums of a contraction, in the order of its loops; 0, or
-    none, for no loop.
+    The function is one that `workgroup-form-kernels` made. Its root, the last operation, is
+    tiled by an `scf.forall` that is mapped to blocks (`#gpu.block<linear_dim_0>` for the last
+    dimension). All other operations of the kernel are fused into the tile. Further results of
+    the function are assembled from the tiles as well.
 
-    `split` lets blocks share the sums of the one reduction, or contraction, of the kernel: it gives
-    the size of the tiles for each loop of it, the parallel ones and the sums; 0, or none, is for all.
-    A loop over blocks makes a partial result of each tile, along with what it is
-    computed from, starting from the neutral element; their tensor has a dimension for each sum
-    before those of the result. A second loop, that for the root, puts them together and does the
-    rest. The order in which floating-point numbers are added up changes with the sizes, not from run to run.
+    **Tile sizes.** `block` lists the tile sizes for the loops of the root, in elements; 0, or
+    no entry, means the whole loop. If all are 0, or if there are no iterations, the grid has
+    one block. `reduction` lists the steps along the sums of a contraction, in the order of its
+    loops; 0, or no entry, means no loop.
 
-    Of a chain of two contractions, `columns` is the number of columns of the first that a block
-    makes at a time, along with what element-wise operations make of them; 0, or none, is for all.
-    Both go through their sums in the steps of `reduction`.
+    **Split reductions.** `split` lets blocks divide the sums of the kernel's only reduction or
+    contraction. It lists the tile sizes for all of its loops, parallel and reduction loops; 0,
+    or no entry, means the whole loop. A first loop over blocks computes a partial result of
+    each tile, with the operations that feed it, starting from the neutral element. The tensor
+    of partial results has one leading dimension for each split sum. A second loop over blocks,
+    that of the root, combines the partial results and does the rest. The order of
+    floating-point additions depends on the sizes, but is the same in every run.
 
-    With `stream` instead, a block goes through the columns of the first, so many at a time, makes what
-    lies between, and adds their products to the second: no row is kept, of whatever length. A
-    softmax between the two is recognised by what bodies compute: the largest element of each row,
-    `exp` or `exp2` of the difference to it, sums of that, and what is linear in it. The loop
-    carries the largest element so far, the sums, and the products, which are scaled by the
-    exponential of the difference when the largest element changes; divisions by the sums, and
-    choices of zero for a row, are made behind the loop, to the products. Other sums along rows are
-    carried as they are. This reassociates sums of floating-point numbers, and rounds what the second
-    contraction multiplies before it is divided, not after; NaN and infinities come through as they
-    would have.
+    **Chains, whole rows.** In a chain of two contractions, `columns` is the number of columns
+    of the first result that a block computes at a time, along with the element-wise operations
+    on them; 0 means all. Both contractions go through their sums in the steps of `reduction`.
 
-    With `split` besides, of a chain with a softmax, blocks share the columns: the sizes are those of
-    a block's tile along the loops of the second contraction, a multiple of `stream` along its sum. A
-    loop over blocks makes, of each tile, the largest element of each row, the sums and the
-    products, in tensors the first dimension of which is the number of the part. Another one, that for the
-    root, scales the sums of all parts by the exponential of the difference of their largest element to the
-    largest of all, adds them up, and does the rest. No atomic operation is needed, and the order is
-    the same in each run.
+    **Chains, streamed.** With `stream`, a block instead goes through the columns of the first
+    result, that many at a time, computes what lies between the contractions, and adds the
+    products to the second result. Rows are never stored whole, and may have any length. A
+    softmax in between is recognised by what the bodies compute: the maximum of each row, `exp`
+    or `exp2` of the difference to it, sums of these, and expressions linear in them. The
+    maximum so far, the sums and the products are loop-carried. When the maximum changes, sums
+    and products are scaled by the exponential of the difference. Divisions by the sums, and
+    selections of zero for a row, are applied to the products after the loop. Other row sums are
+    carried as they are. This reassociates floating-point sums, and rounds the factor of the
+    second contraction before the division instead of after it. NaN and infinities propagate as
+    they would have.
 
-    Of few rows of 16 bits, which tensor cores multiply, a tile has 16, the last of which are zeros
-    and are stored nowhere.
+    **Chains, streamed and split.** With `stream` and `split`, blocks also divide the columns of
+    a chain with a softmax. `split` lists the tile sizes along the loops of the second
+    contraction; the one along its sum is a multiple of `stream`. A first loop over blocks
+    computes the row maxima, sums and products of each part, in tensors whose first dimension is
+    the number of the part. A second one, that of the root, scales the parts by the exponential
+    of the difference between their maximum and the overall maximum, adds them up, and does the
+    rest. It needs no atomic operations, and the order is the same in every run.
 
-    What an element-wise operation makes for several others stays in a tile, unless the size of
-    this is not known, or `recompute` is set: then each of them computes it for itself. What is
-    made of indices and numbers alone is always computed where it is read, but for products
-    and windows, which would do so for each of their terms.
+    If a chain has fewer than 16 rows of 16-bit elements, which tensor cores multiply, the tile
+    has 16 rows. The excess rows are zero and are not stored.
 
-    With `default-threads`, sizes are chosen by one rule for each class, whatever the extents: tiles of 64
-    rows and columns of a contraction, in steps of 16 along the sum; a row for each block of what has other
-    sums; else four elements for each thread along the last loop. `pipeline.schedules`, in Python, chooses
-    by extents and chip.
+    **Intermediate results.** The result of an element-wise operation that several operations
+    read is stored in a tile, unless its size is not known or `recompute` is set; then each
+    reader computes it. Values computed from indices and scalars alone are always computed where
+    they are read, except by products and windows, which would repeat them for each term.
 
-    Functions without structured operations on tensors, or with more than one block of code,
-    are left alone. Fails if the function is more than one kernel, if `block` names a
-    loop that blocks cannot share out, if `split` is given without just one reduction the partial
-    results of which can be put together, or a chain with a softmax and `stream`, if `columns` or `stream` is given without a chain, and
-    if `stream` is given where the second contraction needs whole rows.
+    **Default sizes.** `default-threads` chooses all sizes by one rule for each class,
+    regardless of extents. A contraction gets tiles of 64 rows and columns, in steps of 16 along
+    the sum. Other reductions get one row per block. Everything else gets four elements per
+    thread along the last loop. `pipeline.schedules`, in Python, chooses by extents and chip.
+
+    Functions without structured operations on tensors, or with more than one block of code, are
+    left unchanged. Fails if
+
+    - the function is more than one kernel;
+    - `block` names a loop that blocks cannot divide;
+    - `split` is given, but the function has neither exactly one reduction whose partial results
+      can be combined, nor a chain with a softmax and `stream`;
+    - `columns` or `stream` is given without a chain;
+    - `stream` is given and the second contraction needs whole rows.
   }];
   let options = [
     ListOption<"block", "block", "int64_t",

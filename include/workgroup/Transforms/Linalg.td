@@ -20,61 +20,71 @@ def DropAssertionsOption
 def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
   let summary = "Bring linalg into the form that schedules match";
   let description = [{
-    Of what front ends write in many ways, `linalg.generic` on tensors is left, recognised
-    by its loops, maps and body:
+    Rewrites linalg as front ends write it into `linalg.generic` on tensors, which schedules
+    recognise by loops, maps and body.
 
-    - operations on buffers become operations on tensors. What one leaves in a buffer,
-      the next one takes as a tensor; it is put into memory
-      (`bufferization.materialize_in_destination`) before anything else touches memory. What is
-      before and behind that is kept apart by `scf.execute_region no_inline`: tensors do not
-      show that memory is between them. A buffer
-      that may overlap another one is written by copies. Different arguments may overlap,
-      unless they are `llvm.noalias`, or `assume-distinct-arguments` is set and nothing in
-      the module calls the function. Left as they are:
-      operations in other than the default memory space, and those the bodies of which
-      do more to memory than load from it;
-    - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
-      and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions,
-      `tensor.reshape` a row and what that is expanded to, `scf.index_switch` branches of two;
-    - functions that bodies call are put into them, with blocks of branches as loops and
-      branches of scf (by upstream's `lift-cf-to-scf`);
-    - of an operation of which results go along different loops, as the elements of a row and
-      their sum do, each becomes an operation, with the loops that do not go along it as its
-      reductions;
-    - a result that is laid out in blocks, by an index as `i * 8 + j * 2 + k`, gets a
-      dimension for each loop, which is seen as one (`tensor.collapse_shape`); one of which a
-      part is written, from an offset or in steps, is put into what was there;
-    - `tensor.pad`, `linalg.pack` of tiles of dynamic size, `tensor.generate`, `tensor.splat`, `tensor.bitcast`, and arithmetic on
-      tensors, become generics: a padded element is looked up if it is inside, and is the padding otherwise;
-    - named operations become generics; constants that they update are filled in;
-    - a tensor of `i4` that is an argument of a function which nothing in the module calls becomes one of
-      bytes, each with two elements along the last dimension, the first in the low bits; a generic
-      takes them apart into a byte each, which the bodies of others truncate;
-    - windows of one element, or that move nowhere, read the part of the input that they
-      reach; dimensions of one element are dropped, and operations without iterations;
-    - of a sum of products, what is computed of an operand before it is multiplied
-      (`(a - za) * (b - zb)` of `linalg.quantized_matmul`, weights with a scale for each
-      column) becomes an element-wise operation where each element is multiplied 16 times or
-      more, so that a contraction is left, with a remark;
-    - element-wise operations are fused into element-wise users, and into a reduction
-      that is the only user; transpositions, broadcasts and other copies also into
-      contractions, which read what the copies read. Several results of the same loops become
-      one generic with several results. Other bodies never go into a contraction or a window,
-      which would compute them again for each of its sums.
+    **Buffers to tensors.** Operations on buffers become operations on tensors. The result of
+    one operation in a buffer becomes the tensor that the next one takes. It is stored
+    (`bufferization.materialize_in_destination`) before anything else accesses memory.
+    `scf.execute_region no_inline` separates the code before and after such a store, since
+    tensors do not show that memory lies between them. Buffers that may overlap another one are
+    written by copies. Different arguments may overlap, unless they are `llvm.noalias`, or
+    `assume-distinct-arguments` is set and nothing in the module calls the function. Operations
+    on memory outside the default memory space, and operations whose body does more to memory
+    than load from it, are left unchanged.
 
-    What stands in kernels, and the rest of functions without such operations, is left alone. A
-    `cf.assert` in the body of an operation is for the kernel to check, unless nothing uses the results
-    of the operation: one that fails ends the launch. With `drop-assertions` it is left out, with a
-    warning and a remark.
+    **Decompositions.**
 
-    Fails where a tensor has an encoding, sparse or other, which no buffer has, where an
-    operation is on complex numbers, or f80 and f128, where a Winograd
-    transformation is asked for, where a body calls a function that calls itself, or is defined elsewhere,
-    where an argument of `i4` is `bufferization.writable`,
-    and where several iterations of parallel loops may write one element of a result, or write it
-    along a reduction of which another result is needed as it is so far.
+    - `linalg.softmax` and similar operations become the operations that define them.
+      `linalg.pack` and `linalg.unpack` become paddings, reshapes and transpositions,
+      `tensor.concat` becomes insertions, `tensor.reshape` becomes a collapse to one dimension
+      and an expansion, and `scf.index_switch` becomes a chain of two-way branches.
+    - Functions that bodies call are inlined; branches between their blocks of code become loops
+      and branches of scf (by upstream's `lift-cf-to-scf`).
+    - If the results of an operation are indexed by different loops, such as the elements of a
+      row and their sum, each result gets an operation of its own. Loops that do not index a
+      result become its reduction loops.
+    - A result that is written in blocks, at an index such as `i * 8 + j * 2 + k`, gets one
+      dimension per loop, and is read through a `tensor.collapse_shape`. A result of which a
+      part is written, from an offset or with a step, is inserted into its previous contents.
+    - `tensor.pad`, `linalg.pack` of dynamic tile sizes, `tensor.generate`, `tensor.splat`,
+      `tensor.bitcast`, and arithmetic on tensors become generics. The generic of a padding
+      selects between the element, where it is in bounds, and the padding.
+    - Named operations become generics. Constants that they update become fills.
+    - A tensor of `i4` that is an argument of a function without callers in the module becomes a
+      tensor of bytes. Each byte holds two elements along the last dimension, the first in the
+      low bits. A generic unpacks them to one byte each, which other bodies truncate.
+    - Windows of one element, and windows that do not move, become accesses to the part of the
+      input that they read. Dimensions of one element, and operations without iterations, are
+      removed.
 
-    Source: peers take operations by name, and miss those that a front end spells otherwise;
+    **Operands of contractions.** What the body of a sum of products computes from an operand
+    before it multiplies (`(a - za) * (b - zb)` of `linalg.quantized_matmul`, or weights with a
+    scale for each column) becomes an element-wise operation, with a remark, if each element is
+    multiplied at least 16 times. What is left is a contraction.
+
+    **Fusion.** Element-wise operations are fused into element-wise users, and into a reduction
+    that is their only user. Transpositions, broadcasts and other copies are also fused into
+    contractions, which then read the source of the copy. Results of the same loops become one
+    generic with several results. No other body is fused into a contraction or a window, which
+    would repeat it for each term of its sums.
+
+    Code in kernels, and the rest of functions without such operations, is left unchanged. A
+    `cf.assert` in the body of an operation is checked by the kernel, and ends the launch if it
+    fails; it is dropped if nothing uses the results of the operation. With `drop-assertions` it
+    is dropped with a warning and a remark.
+
+    Fails on
+
+    - tensors with an encoding (sparse or other), which buffers do not have;
+    - complex numbers, `f80` and `f128`;
+    - Winograd transformations;
+    - bodies that call a recursive function, or one that is defined elsewhere;
+    - an argument of `i4` that is `bufferization.writable`;
+    - parallel loops of which several iterations may write one element of a result, or write it
+      along a reduction while another result needs its intermediate value.
+
+    Source: peers match operations by name, and miss those that a front end spells otherwise;
     `linalg-specialize-generic-ops` of MLIR 22 takes A * B^T for A * B.
   }];
   let options = [
@@ -89,7 +99,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
 }
 
 def NormalizeLinalg_DroppedAssertion
-    : Passed<"An assertion that no kernel checks was left out.">;
+    : Passed<"An assertion that no kernel checks was dropped.">;
 def NormalizeLinalg_SplitOperand
     : Passed<"An operand is computed before the contraction that reads it.">;
 

@@ -15,96 +15,106 @@ include "workgroup/Remarks.td"
 def CompareDistributionsPass : Pass<"workgroup-compare-distributions"> {
   let summary = "Report whether loops give processors the same parts of a result";
   let description = [{
-    Changes nothing. Of two operations of linalg in parallel loops of their own that are mapped to
-    threads, warps or lanes, where the second goes on with the result of the first, as a product adds
-    to what a fill has filled, remarks tell whether each processor goes on with what it has left
-    itself: whether the loops have the same mapping and the same numbers of iterations, and their
-    iterations the same slices of the result. If not, processors have to wait
-    for each other, and it is said what differs. What is not proved, from the affine
-    functions of the slices and the attributes of the loops, is said to be undecided.
+    Reports whether two distributed loops assign the same parts of a result to the same
+    processors.
+
+    Changes nothing. The pass looks at pairs of linalg operations, each in a parallel loop of
+    its own that is mapped to threads, warps or lanes, where the second continues with the
+    result of the first, as a product adds to what a fill has written. A remark tells whether
+    each processor continues with the elements that it wrote itself. That is so if the loops
+    have the same mapping, the same numbers of iterations, and the same slices of the result in
+    each iteration. If not, processors have to wait for each other, and the remark says what
+    differs. The proof uses the affine functions of the slices and the attributes of the loops;
+    without a proof the remark says "undecided".
 
     Tensors (`tensor.extract_slice`, `tensor.parallel_insert_slice`) and buffers
-    (`memref.subview`) are understood, with loops over sums around the second operation.
+    (`memref.subview`) are supported, with reduction loops around the second operation.
 
-    To be run before `workgroup-distribute-loops`. Source: the thread "Is synchronization missed for RAW dependent
-    ops during thread distribution inside iree?", where nobody checks that.
+    Run before `workgroup-distribute-loops`. Source: the thread "Is synchronization missed for
+    RAW dependent ops during thread distribution inside iree?", where nothing checks this.
   }];
 }
 
 def CompareDistributions_Agree
-    : Analysis<"Processors go on with what they have left themselves.">;
+    : Analysis<"Each processor continues with the elements that it wrote itself.">;
 def CompareDistributions_Differ
-    : Analysis<"Processors go on with what others have left.">;
+    : Analysis<"Processors continue with elements that others wrote.">;
 def CompareDistributions_Undecided
-    : Analysis<"It is not known whether processors go on with what they have left themselves.">;
+    : Analysis<"It is undecided whether processors continue with elements that they wrote themselves.">;
 
 def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
   let summary = "Distribute the iterations of parallel loops to processors";
   let description = [{
-    Replaces `scf.parallel` and `scf.forall` by what each processor does of them:
-    blocks, warps, lanes or threads, or processors whose ids and number the caller
-    passes. Each iteration is executed once, by one processor. Bounds and steps may be
-    dynamic, and lower bounds negative.
+    Replaces parallel loops by the iterations that each processor executes.
 
-    A loop whose attribute `mapping` names its processors (`#gpu.block<x>`,
-    `#gpu.thread<linear_dim_0>`, `#gpu.loop_dim_map<...>`) goes to those. Others are
-    distributed if `levels` says to what: its first level is for loops in no other
-    one, the second for loops in those, and so on, one for each depth; the last dimension is x, the one
-    before y, then z, and further ones are loops of every processor. With the level
-    `arguments`, the dimensions go to processors whose ids and counts are arguments of
-    the function, of the numbers `ids` and `counts`, the first dimension first; of
-    processors along further ones only the first does something. No
-    `gpu.launch` is needed. What is on the host of a function that launches kernels is
-    left alone, but for what is in the launches, and so are functions that are called there and by no
-    kernel.
+    Processors are blocks, warps, lanes or threads, or are given by ids and counts that the
+    caller passes. Each iteration of an `scf.parallel` or `scf.forall` is executed once, by one
+    processor. Bounds and steps may be dynamic; lower bounds may be negative.
 
-    `strategy` says, for each dimension, or the last one for all further dimensions, who
-    does what, of processor p of n:
+    **Which processors.** A loop with a `mapping` attribute (`#gpu.block<x>`,
+    `#gpu.thread<linear_dim_0>`, `#gpu.loop_dim_map<...>`) is distributed over the processors
+    that it names. Other loops are distributed if `levels` is given, one level per nesting
+    depth, from the outermost. The last dimension goes to x, the one before to y, then z;
+    further dimensions are sequential loops of every processor. With the level `arguments`,
+    dimensions go to processors whose ids and counts are function arguments, at the positions
+    `ids` and `counts`, first dimension first. Of processors along further dimensions, only the
+    first works. No `gpu.launch` is needed. In a host function that launches kernels, only the
+    launches are changed. Functions that only the host calls are left unchanged.
 
-    - `cyclic`: iterations p, p + n, p + 2n, ...: a loop. There is none if the number of
-      iterations is known to be that of processors, and only a condition if it is
-      known not to be more.
-    - `guarded`: iteration p, if there is one. It is an error if there are known to be
-      more iterations than processors; what is not known is stated by a remark.
-    - `exact`: iteration p, with no condition: likewise.
-    - `block`: as many consecutive iterations for each, the first ones for the first.
-    - `block-cyclic`: `chunk` consecutive iterations, then the same n chunks later.
+    **Strategies.** `strategy` lists one strategy per dimension; the last entry holds for all
+    further dimensions. For processor p of n:
 
-    Dimensions of the grid, the block, or of its warps that no dimension of the loop
-    is mapped to do not repeat iterations: only the first of them gets any. Linear ids
-    (`linear_dim_0`) are of all of them; several linear dimensions are counted through
-    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32.
-    A loop over lanes is executed by the warp that executes the loop over warps around it, or, if
-    what it does depends on the warp (an id of threads or warps, a branch on one, memory of a thread),
-    by each warp that gets to it; by the first warp of the block otherwise.
-    Threads that do not get to a loop do nothing of it, so a loop in a branch that depends on
-    ids of what the loop goes to is an error; what a branch loads from memory is taken to be the same
-    for all. Each block executes a loop over threads.
-    Warps along x (`#gpu.warp<x>`) need a block whose size along x is known to be a
-    multiple of 32.
+    - `cyclic`: iterations p, p + n, p + 2n, ..., in a loop. The loop disappears if the number
+      of iterations is known to equal n. It becomes a condition if that number is known to be at
+      most n.
+    - `guarded`: iteration p, if it exists. It is an error if the loop is known to have more
+      than n iterations; if that is not known, a remark states the assumption.
+    - `exact`: iteration p, without a condition. It is an error if the loop is known not to have
+      n iterations; if that is not known, a remark states the assumption.
+    - `block`: equally many consecutive iterations for each processor, in the order of their
+      ids.
+    - `block-cyclic`: `chunk` consecutive iterations, and again after n chunks.
 
-    Indices are taken not to overflow: last index plus number of processors times step (times
-    `chunk`) has to be less than 2^63, and so has the upper bound less the lower one. It is
-    an error if they are known to overflow.
+    **Rules.** If no dimension of the loop is mapped to some dimension of the grid, of the
+    block, or of its warps, only the first processor along that dimension works, so that no
+    iteration is repeated. Linear ids (`linear_dim_0`) count all dimensions; several linear
+    dimensions are counted together, `linear_dim_0` fastest. The lane of a thread is its linear
+    id modulo 32. A loop over lanes is executed by the warp that executes the enclosing loop
+    over warps. Without one, it is executed by each warp that reaches it, if it depends on the
+    warp (an id of threads or warps, a branch on one, private memory), and by the first warp of
+    the block otherwise. Threads that do not reach a loop do not take part in it. A loop in a
+    branch that depends on ids of the loop's own processors is therefore an error; conditions
+    loaded from memory are assumed to be uniform. Each block executes a loop over threads. Warps
+    along x (`#gpu.warp<x>`) require a block whose size along x is known to be a multiple of 32.
 
-    A fill that a block does of a tile, iterations of a loop over threads, warps or lanes
-    of which each sum up into a slice, is shared out as this loop is, if the slices make up the tile: what a
-    thread adds to it has filled itself. Counts and sizes have to be constant for that.
+    **Overflow.** Indices are assumed not to overflow: the last index plus the number of
+    processors times the step (times `chunk`) is less than 2^63, and so is the upper bound minus
+    the lower one. It is an error if they are known to overflow.
 
-    No barriers are inserted. A loop of one iteration in no other loop that does nothing but
-    one fill, or one copy between global and workgroup memory, of operands that all threads have
-    the same, is replaced by its body: threads do it together.
+    **Fills.** The fill of a tile by the block may be followed by a loop over threads, warps or
+    lanes, whose iterations each accumulate into a slice. If the slices cover the tile, the fill
+    is distributed like that loop, so that each thread fills what it adds to. Counts and sizes
+    have to be constant.
 
-    Fails, and changes nothing, where a mapped loop has results, where two dimensions, or a
-    loop and one in it or in a function called in it, go to the same processors, where a barrier of the block, a
-    `gpu.all_reduce`, or a call of a function with one stands in a loop whose iterations
-    threads do not all execute together, and where ids that are asked for do not exist, where a barrier is
-    under control that depends on the thread, where iterations would be lost or indices overflow
-    (see above). What
-    warps or clusters wait for is left to `workgroup-verify-sync`.
+    No barriers are inserted. An outermost loop of one iteration that only contains one fill, or
+    one copy between global and workgroup memory, with operands that are uniform over the block,
+    is replaced by its body, which the threads execute together.
 
-    Source: thread "Tile/LowerToLoops + Distribute to processors with Linalg ops"; there
-    the first three strategies are use cases 1, 2 and 3.
+    Fails, and changes nothing, if
+
+    - a mapped loop has results;
+    - two dimensions of a loop, or a loop and one inside it or in a function that it calls, are
+      mapped to the same processors;
+    - a barrier of the block, a `gpu.all_reduce`, or a call of a function with one stands in a
+      loop whose iterations the threads do not all execute together, or under control flow that
+      depends on the thread;
+    - requested ids do not exist;
+    - iterations would be lost, or indices overflow (see above).
+
+    `workgroup-verify-sync` checks what warps and clusters wait for.
+
+    Source: thread "Tile/LowerToLoops + Distribute to processors with Linalg ops"; the first
+    three strategies are its use cases 1, 2 and 3.
   }];
   let options = [
     ListOption<"levels", "levels", "std::string",
@@ -125,31 +135,33 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
 }
 
 def DistributeLoops_AlignedFill
-    : Passed<"A fill was shared out as the loop that adds to what it fills.">;
+    : Passed<"A fill was distributed like the loop that adds to its result.">;
 def DistributeLoops_AssumedCount
-    : Analysis<"A loop is taken to have as many iterations as there are processors, or no more.">;
+    : Analysis<"A loop is assumed to have as many iterations as processors, or no more.">;
 
 def SerializeLoopsPass : Pass<"workgroup-serialize-loops"> {
   let summary = "Turn parallel loops that no kernel can take into sequential loops";
   let description = [{
-    An `scf.forall` or `scf.parallel` of the host that is mapped to nothing, and in no other
-    parallel loop, becomes a kernel (`workgroup-form-kernels`, `workgroup-map-loops`) if blocks and
-    threads can do what is in it. Otherwise it becomes a nest of `scf.for`, and so on for the loops
-    in it: what is in the innermost one is launched in each iteration. That is so of a loop
+    Turns parallel loops that cannot become kernels into sequential loops.
 
-    - the iterations of which reduce results (`scf.reduce`), or that has no dimension, or more
-      than ten;
-    - with a call, or an operation of another dialect than `affine`, `arith`, `linalg`, `math`,
-      `memref`, `scf`, `tensor` and `vector`;
-    - that makes tensors or memory of more than 48 KiB for a block, or 1 KiB for a thread, or
-      of sizes without a bound; a tensor that becomes part of the loop's result takes none;
-    - that uses memory with a memory space or of unknown rank, or a vector from outside.
+    The pass applies to each outermost `scf.forall` or `scf.parallel` of the host that has no
+    mapping. If blocks and threads can execute its body, `workgroup-form-kernels` and
+    `workgroup-map-loops` will make a kernel of it. Otherwise it becomes a nest of `scf.for`,
+    and the pass continues with the loops inside. The contents of the innermost loop are then
+    launched in each iteration. A loop becomes sequential if
 
-    A remark says why. With `all`, every such loop does.
+    - its iterations reduce results (`scf.reduce`), or it has no dimension, or more than ten;
+    - it contains a call, or an operation of a dialect other than `affine`, `arith`, `linalg`,
+      `math`, `memref`, `scf`, `tensor` and `vector`;
+    - it creates tensors or memory of more than 48 KiB for a block, or 1 KiB for a thread, or of
+      unbounded size. A tensor that becomes part of the loop's result needs no memory;
+    - it uses memory with a memory space or of unknown rank, or a vector from outside.
 
-    The iterations of an `scf.forall` on tensors read, of a tensor that they insert into, their own
-    part as it is, and everything else as it was before the loop. Globals that a loop names are named
-    before it.
+    A remark says why. With `all`, every such loop becomes sequential.
+
+    The iterations of an `scf.forall` on tensors see the part of a tensor that they insert into
+    as it is, and everything else as it was before the loop. `memref.get_global`s in the body
+    move in front of the loop.
 
     Example: `test/Transforms/Loops/serialize-loops.mlir`.
   }];

@@ -16,54 +16,53 @@ include "workgroup/Remarks.td"
 def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
   let summary = "Hoist workgroup allocations to buffers of their kernel";
   let description = [{
-    Workgroup memory is static: one buffer per block for each allocation op, not
-    one per thread or per execution of the op, with undefined contents whenever
-    the op executes. This pass gives `memref.alloc` and `memref.alloca` in
-    workgroup memory, in any of its spellings, that meaning:
+    Turns allocations in workgroup memory into buffers of their kernel.
 
-    - in a `gpu.func` and a `gpu.launch`, a workgroup attribution;
-    - in a function of a `gpu.module` that kernels call, a private
-      `memref.global`, if the pass runs on that module or around it.
+    Workgroup memory is static. Each allocation operation denotes one buffer per block, not one
+    per thread or per execution, and its contents are undefined whenever the operation executes.
+    The pass gives `memref.alloc` and `memref.alloca` in workgroup memory, in any spelling, this
+    meaning. They become
 
-    Upstream's lowering compiles such an allocation, without a message, to one
-    buffer per thread whose address is then taken for a shared one
-    (llvm/llvm-project#65470; thread "Allocating workgroup memory").
+    - a workgroup attribution, in a `gpu.func` or `gpu.launch`;
+    - a private `memref.global`, in a function of a `gpu.module` that kernels call, if the pass
+      runs on that module or around it.
 
-    Deallocations of hoisted buffers are erased. Alignment is kept, and raised to
-    what accesses promise or need: the `alignment` of accesses and
-    `memref.assume_alignment`, 16 bytes for `nvgpu.ldmatrix`, the size of an
-    asynchronous copy, 128 bytes for TMA, or 256, 512 and 1024 by the swizzle of
-    its descriptor. Views, selections, branches and loops are looked through,
-    calls are not. A promise that no alignment of the buffer keeps, as at a
-    constant odd place, is left for `workgroup-verify-kernels` to report. On a
-    `gpu.func`, `default-alignment` is the least. A `gpu.launch` attribution
-    cannot carry an alignment, so an allocation there that asks for more than its
-    element's stays until the kernel is outlined. Buffers whose layout has gaps
-    get the bytes they span. Sizes must be constant or have a constant upper
-    bound. Attributions and globals that are there already get the same
-    alignment, and are respelled if they are spelled `3` or
-    `#nvvm.memory_space<shared>`.
+    Upstream's lowering compiles such an allocation, without a message, to one buffer per thread
+    whose address is then used as a shared one (llvm/llvm-project#65470; thread "Allocating
+    workgroup memory").
 
-    Fails, at the op: on a size without bound; on a layout that is not strided;
-    on recursion; on a buffer that outlives the iteration of a loop that allocates it,
-    since its activations cannot share one buffer.
+    Deallocations of these buffers are erased. A layout with gaps becomes a buffer of the
+    spanned bytes. Sizes must be constant or have a constant upper bound. Existing attributions
+    and globals get the same alignment, and the spellings `3` and `#nvvm.memory_space<shared>`
+    are replaced.
 
-    With `insert-barriers`, a `gpu.barrier` is put where a loop allocates, or where
-    all threads were last together in that iteration, so that no thread fills the
-    buffer while another still reads the last iteration's values. Threads that
-    iterate on their own are nowhere together: if each keeps to bytes of its own that
-    is right, and an error if two may touch the same byte.
+    **Alignment** is kept, and raised to what accesses promise or require: the `alignment` of
+    accesses and `memref.assume_alignment`, 16 bytes for `nvgpu.ldmatrix`, the size of an
+    asynchronous copy, 128 bytes for TMA, or 256, 512 or 1024 bytes for the swizzle of its
+    descriptor. The pass follows views, selections, branches and loops, but not calls. A promise
+    that no alignment can satisfy, such as one at a constant odd position, is left for
+    `workgroup-verify-kernels` to report. In a `gpu.func`, buffers have at least
+    `default-alignment`. A `gpu.launch` attribution cannot carry an alignment, so an allocation
+    there that needs more than the alignment of its element stays until outlining.
 
-    With `from-spaces`, memrefs whose memory space is a number of another system
-    are respelled first: `from-spaces=1:workgroup,2:private` where 1 is the memory
-    of the block and 2 that of the thread. All of them change at once, in values,
-    functions, globals and types within types; on anything smaller than the
-    module, those that code outside has to agree with are an error. An allocation
-    in device code that turns out to be private stands at the start of its
-    function (or of the iteration of a parallel loop) then, as a `memref.alloca`,
-    and is not freed; `memref.alloc` would be a call of `malloc`. One of dynamic
-    size stays as it is, and one that outlives the iteration of its loop or its
-    function is an error.
+    Fails, at the operation, on a size without bound, on a layout that is not strided, on
+    recursion, and on a buffer that outlives the loop iteration that allocates it, as its
+    activations cannot share one buffer.
+
+    With `insert-barriers`, a `gpu.barrier` is inserted where a loop allocates, or at the last
+    point of the iteration that all threads pass together. No thread then writes the buffer
+    while another still reads it in the iteration before. If threads iterate independently,
+    there is no such point: that is correct if each thread uses bytes of its own, and an error
+    if two threads may touch the same byte.
+
+    With `from-spaces`, memrefs in numbered memory spaces of another system are converted first:
+    `from-spaces=1:workgroup,2:private`, where 1 is the memory of the block and 2 that of the
+    thread. All of them change at once, in values, functions, globals and nested types. If the
+    pass runs on less than the module, types that code outside must agree with are an error. An
+    allocation in device code that turns out to be private becomes a `memref.alloca` at the
+    start of its function, or of the iteration of a parallel loop, and is not freed;
+    `memref.alloc` would call `malloc`. One of dynamic size is left unchanged; one that outlives
+    its iteration or function is an error.
 
     Example: `test/Transforms/Memory/hoist-allocs.mlir`.
   }];
@@ -82,22 +81,24 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
 
 def HoistAllocs_Hoisted : Passed<"An allocation became a buffer of its kernel.">;
 def HoistAllocs_InsertedBarrier
-    : Passed<"A barrier was put where a loop allocates a buffer again.">;
+    : Passed<"A barrier was inserted where a loop allocates a buffer again.">;
 def HoistAllocs_NotHoisted : Missed<"An allocation stays where it is.">;
 
 def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
   let summary = "Lower dynamic workgroup memory to an extern symbol";
   let description = [{
-    `gpu.dynamic_shared_memory` becomes the address of a public `memref.global` of
-    size zero, one per `gpu.module`: PTX's `.extern .shared`. Upstream emits an
-    internal one-byte variable instead, and other shared variables then overlap
-    the dynamic memory without a message. Its extent is what the launch asks for.
-    Operations of a `gpu.launch` wait for outlining.
+    Lowers dynamic workgroup memory to an external symbol.
 
-    An external `memref.global` without elements in workgroup memory, as upstream
-    spells `extern __shared__`, is the same memory: `memref.get_global` of it becomes
-    `gpu.dynamic_shared_memory` first, also in `workgroup-sink-allocs` and
-    `workgroup-pack-memory`. All of them begin at one place, whatever their elements.
+    `gpu.dynamic_shared_memory` becomes the address of a public `memref.global` of size zero,
+    one per `gpu.module`; in PTX this is `.extern .shared`. The launch determines its size.
+    Upstream emits an internal variable of one byte instead, and other shared variables then
+    overlap the dynamic memory without a message. Operations in a `gpu.launch` are left until
+    outlining.
+
+    An external `memref.global` without elements in workgroup memory, upstream's form of `extern
+    __shared__`, denotes the same memory. Its `memref.get_global` first becomes
+    `gpu.dynamic_shared_memory`; `workgroup-sink-allocs` and `workgroup-pack-memory` do this
+    too. All of them begin at the same address, whatever their element types.
 
     Example: `test/Transforms/Memory/lower-dynamic-memory.mlir`.
   }];
@@ -110,56 +111,54 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
 def LowerDynamicMemory_NotLowered : Missed<"An operation stays as it is.">;
 
 def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
-  let summary = "Let workgroup buffers with disjoint lives share bytes";
+  let summary = "Let workgroup buffers with disjoint live ranges share bytes";
   let description = [{
-    Gives the workgroup buffers of each kernel places in one block of memory (the
-    arena), such that buffers which are never in use at the same time share bytes.
-    Buffers are attributions, allocations that are not hoisted yet, and private
-    globals of functions that only this kernel calls. Each becomes a `memref.view`
-    of the arena: an attribution of `i8` on a `gpu.func`, an aligned `memref.alloc`
-    in a `gpu.launch` (whose attributions carry no alignment), a private
-    `memref.global` where functions need it too. A kernel in which nothing is
-    gained is left as it is.
+    Packs the workgroup buffers of each kernel into one arena, in which buffers that are never
+    live at the same time share bytes.
 
-    **Lives.** An attribution or a global lives from a point that all its uses come
-    after to its last use through any alias, and through whole loops, as it may
-    hand values from iteration to iteration. The contents of an allocation are undefined
-    whenever it executes, so it lives within an iteration of the loop it stands in: run
-    this pass before `workgroup-hoist-allocs`. A buffer that `cp.async` writes lives
-    until a wait that is known to cover the copy, else until the kernel ends. What
-    TMA, a warpgroup or unknown code has got lives as long as the kernel: their
-    accesses are not ordered by barriers alone. Buffers of the branches of an
-    `scf.if` share bytes only if the whole block takes the same branch. In a loop of
-    blocks, or in a function that only this kernel calls, an allocation lives from
-    the first iteration or call to the last one, and a barrier separates its activations.
-    Allocations of other functions, and those whose activations a barrier cannot
-    separate, are left to hoisting.
+    The buffers are attributions, allocations that are not yet hoisted, and private globals of
+    functions that only this kernel calls. Each becomes a `memref.view` of the arena. The arena
+    is an attribution of `i8` on a `gpu.func`, an aligned `memref.alloc` in a `gpu.launch`
+    (whose attributions carry no alignment), or a private `memref.global` where functions need
+    it too. A kernel that gains nothing is left unchanged.
 
-    **Sharing** is possible where all threads of the block pass a point between two
-    lives together. `reuse` says where it happens: `always`; `never`; `auto`, where a
-    barrier stands there already, or where it brings the kernel under the chip's
-    limit or lets one more block be resident on a multiprocessor. With
-    `insert-barriers`, a `gpu.barrier` is put where a life begins in bytes that
-    another one may have used, unless one stands on every path there. Where no bytes
-    are shared there is no arena: less padding alone is not worth that the compiler
-    cannot tell the buffers apart any more.
+    **Live ranges.** An attribution or a global is live from a point that dominates all its uses
+    to its last use through any alias, and through whole loops, as it may carry values between
+    iterations. The contents of an allocation are undefined whenever it executes, so it is live
+    within one iteration of its loop: run this pass before `workgroup-hoist-allocs`. A buffer
+    that `cp.async` writes is live until a wait that is known to cover the copy, and otherwise
+    until the kernel ends. A buffer that TMA, a warp group or unknown code accesses is live
+    throughout the kernel, as barriers alone do not order these accesses. Buffers in the branch
+    regions of an `scf.if` share bytes only if the condition is uniform over the block. In a
+    loop of blocks, or in a function that only this kernel calls, an allocation is live from the
+    first iteration or call to the last, and a barrier separates its activations. Allocations of
+    other functions, and those whose activations a barrier cannot separate, are left to
+    hoisting.
 
-    **Dynamic memory.** What does not fit into `max-static-bytes` becomes dynamic
-    (`dynamic`: `auto`, `always`, `never`): the arena is then behind an `.extern`
-    symbol, and every launch in the module asks for its bytes. Memory that launches
-    ask for already keeps its place before the arena, or, where its size is not a
-    constant, moves behind it; `gpu.dynamic_shared_memory` follows. An allocation
-    whose size the host knows only when it launches is put behind all else.
+    **Sharing** requires that all threads of the block pass a point between two live ranges
+    together. `reuse` says where it happens: `always`; `never`; or `auto`, where a barrier
+    already stands at that point, or where sharing brings the kernel below the chip's limit or
+    makes one more block resident on a multiprocessor. With `insert-barriers`, a `gpu.barrier`
+    is inserted at the start of a live range in bytes that another buffer may have used, unless
+    one stands on every path there. Without shared bytes, no arena is formed: LLVM could no
+    longer tell the buffers apart, and less padding does not make up for that.
 
-    Fails, with a note per buffer, if a kernel needs more than a block of the chip
-    can have (`max-bytes`, or the chip's limit).
+    **Dynamic memory.** `dynamic` is `auto`, `always` or `never`. With `auto`, an arena that
+    exceeds `max-static-bytes` becomes dynamic: it is then behind an `.extern` symbol, and every
+    launch in the module requests its bytes. Dynamic memory that launches already request stays
+    in front of the arena, or moves behind it if its size is not a constant;
+    `gpu.dynamic_shared_memory` is adapted. An allocation whose size only the launch knows comes
+    last.
 
-    The layout is found by first fit in several orders, improved as long as it pays;
-    `LowerBound` in the remark is the largest sum of bytes in use at one time. Cost
-    is quadratic in the number of buffers, linear in the size of the kernel.
+    Fails, with a note for each buffer, if a kernel needs more than `max-bytes`, or the chip's
+    limit for a block.
 
-    Example: `test/Transforms/Memory/pack-memory.mlir`. Source: Triton's allocation of
-    shared memory, and what issues with it taught (asynchronous writers, alignment).
+    The layout is found by first fit in several orders, improved while that pays. `LowerBound`
+    in the remark is the largest number of bytes live at one time. The cost is quadratic in the
+    number of buffers and linear in the size of the kernel.
+
+    Example: `test/Transforms/Memory/pack-memory.mlir`. Source: Triton's allocation of shared
+    memory, and issues reported with it (asynchronous writers, alignment).
   }];
   let options = [
     Option<"reuse", "reuse", "::mlir::workgroup::Reuse",
@@ -185,10 +184,10 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
 }
 
 def PackMemory_LaunchUnknown
-    : Missed<"The launches of a kernel have to ask for its dynamic memory.">;
+    : Missed<"The launches of a kernel have to request its dynamic memory.">;
 def PackMemory_NotPacked : Missed<"The buffers of a kernel share no bytes.">;
 def PackMemory_OutOfCapacity : Failed<"A kernel takes more memory than it can have.">;
-def PackMemory_Packed : Passed<"Where a buffer has its bytes.">;
+def PackMemory_Packed : Passed<"The offset of a buffer in the arena.">;
 def PackMemory_PackedKernel : Passed<"The buffers of a kernel were packed.">;
 def PackMemory_SizedByLaunch
     : Passed<"A buffer became a part of dynamic memory whose size the launch computes.">;
@@ -196,18 +195,18 @@ def PackMemory_SizedByLaunch
 def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
   let summary = "Sink workgroup allocations of the host into their kernels";
   let description = [{
-    `transform.structured.promote` and buffer hoisting leave allocations in
-    workgroup memory in the host function around a launch, where nothing can
-    allocate such memory. Each one is cloned, together with the views of it, to
-    the start of every `gpu.launch` that uses it; host deallocations are erased,
-    and so is an allocation that no kernel uses. A `memref.get_global` of workgroup
-    memory on the host is treated like an allocation.
+    Moves workgroup allocations of the host into the kernels that use them.
 
-    Where the kernel is outlined already, the operand of `gpu.launch_func` and the
-    argument of the kernel are removed and the kernel makes the buffer and its
-    views itself; the pass must then run on the module that holds both. Sizes and
-    places that are not the same constant at every launch of the kernel become
-    arguments of it, behind the others:
+    `transform.structured.promote` and buffer hoisting leave allocations in workgroup memory in
+    the host function around a launch, where nothing can allocate such memory. Each allocation,
+    with its views, is cloned to the start of every `gpu.launch` that uses it. Host
+    deallocations are erased, and so is an allocation that no kernel uses. A `memref.get_global`
+    of workgroup memory on the host is treated like an allocation.
+
+    After outlining, the operand of `gpu.launch_func` and the kernel argument are removed, and
+    the kernel creates the buffer and its views. The pass must then run on the module that
+    contains both. Sizes and offsets that are not the same constant at every launch become
+    additional arguments at the end:
 
     ```mlir
     %buffer = memref.alloc(%n) : memref<?xf32, 3>
@@ -219,32 +218,23 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
     // in the kernel: %buffer = memref.alloc(%n) : memref<?xf32, 3>
     ```
 
-    All launches of the kernel have to make the buffer by the same operations,
-    types and attributes, and to pass the same operands as one buffer; otherwise
-    the error names what differs. A global of the host gets a private copy in the
-    module of the kernel, unless outlining has made one.
+    All launches of the kernel must create the buffer by the same operations, types and
+    attributes, and pass the same operands as one buffer; otherwise the error names the
+    difference. A global of the host gets a private copy in the module of the kernel, unless
+    outlining has made one.
 
-    Allocations in `#gpu.address_space<private>` on the host that a launch uses
-    are sunk in the same way: memory of a thread cannot be the host's, and each
-    thread gets a buffer of its own, as each block gets one in workgroup memory.
-    They become `memref.alloca`, so that their size must be constant.
+    Host allocations in `#gpu.address_space<private>` that a launch uses are sunk in the same
+    way, so that each thread gets a buffer. They become `memref.alloca`, and their size must be
+    constant.
 
-    A buffer used by several launches becomes one buffer in each, with a warning:
-    its contents do not outlive a launch.
+    A buffer that several launches use becomes one buffer in each, with a warning: its contents
+    do not outlive a launch.
 
-    Fails if host code reads, writes or passes on the memory, or makes a view of
-    it whose shape lies in memory.
+    Fails if host code reads, writes or passes on the memory, or makes a view of it whose shape
+    is stored in memory.
 
-    With `from-spaces`, memrefs whose memory space is a number of another system
-    are respelled first: `from-spaces=1:workgroup,2:private` where 1 is the memory
-    of the block and 2 that of the thread. All of them change at once, in values,
-    functions, globals and types within types; on anything smaller than the
-    module, those that code outside has to agree with are an error. An allocation
-    in device code that turns out to be private stands at the start of its
-    function (or of the iteration of a parallel loop) then, as a `memref.alloca`,
-    and is not freed; `memref.alloc` would be a call of `malloc`. One of dynamic
-    size stays as it is, and one that outlives the iteration of its loop or its
-    function is an error.
+    With `from-spaces`, memrefs in numbered memory spaces of another system are converted first,
+    as `workgroup-hoist-allocs` describes.
 
     Example: `test/Transforms/Memory/sink-allocs.mlir`.
   }];
@@ -259,18 +249,19 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
 
 def SinkAllocs_NotSunk : Missed<"An allocation stays in host code.">;
 def SinkAllocs_PassedToKernel
-    : Passed<"Sizes and places of buffers became arguments of a kernel.">;
+    : Passed<"Sizes and offsets of buffers became arguments of a kernel.">;
 def SinkAllocs_SunkIntoKernel : Passed<"A buffer of the host became one of a kernel.">;
 
 def SplitViewsPass : Pass<"workgroup-split-views"> {
-  let summary = "Split views that both take steps and leave dimensions out";
+  let summary = "Split views that both take steps and drop dimensions";
   let description = [{
-    A `memref.subview` of lower rank does not say which dimensions of one element
-    it leaves out: upstream compares the strides of the view with those of its
-    source. Steps change strides, so that `getDroppedDims` finds none if a
-    dimension of one element stays, and `canonicalize`, `expand-strided-metadata`
-    and others crash (LLVM 22.1). Such a view becomes two, the first with the
-    steps and the second with the rank:
+    Splits `memref.subview`s that both have steps and drop dimensions.
+
+    A `memref.subview` of lower rank does not say which of its unit dimensions it drops:
+    upstream compares the strides of the view with those of its source. Steps change strides, so
+    `getDroppedDims` finds no answer if a unit dimension stays, and `canonicalize`,
+    `expand-strided-metadata` and others crash (LLVM 22.1). The pass splits such a view in two,
+    the first with the steps and the second with the lower rank:
 
     ```mlir
     %view = memref.subview %a[1, 0, 0] [1, 4, 1] [1, 2, 1]
@@ -285,7 +276,7 @@ def SplitViewsPass : Pass<"workgroup-split-views"> {
           to memref<4x1xf32, strided<[2, 1], offset: 8>>
     ```
 
-    Other views stay as they are. The pipelines run it on what they are given.
+    Other views are left unchanged. The pipelines run this pass on their input.
 
     Example: `test/Transforms/Memory/split-views.mlir`.
   }];

@@ -15,24 +15,25 @@ include "workgroup/PassOptions.td"
 def AssertBoundsPass : Pass<"workgroup-assert-bounds", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Assert that accesses and views in kernels are in bounds";
   let description = [{
-    Puts a `cf.assert` before each access to a memref, and each view of one, that
-    promises something of its bounds: an index lies in its dimension, a
-    `memref.subview` in its source, a vector that says so in its row. On the emulator
-    one that fails is the finding `assertion`; on a GPU it ends the launch. That is
-    more than the emulator sees by itself, for which all bytes of a buffer are one: a
-    slice that goes on into the next row is in the buffer. It is what
-    `workgroup-verify-sync` takes for granted where a kernel is safe provided that
-    accesses are in bounds.
+    Inserts assertions that accesses and views in kernels are in bounds.
 
-    Asserted are operations of memref, by upstream's interface for run-time
-    verification, `vector.load` and `vector.store` (their first element: they may go on
-    into the next row, unless strides are dynamic), and `vector.transfer_read` and
-    `vector.transfer_write` without a mask. Asynchronous copies and matrices of warps are not.
+    A `cf.assert` is inserted before each access to a memref, and each view of one, that implies
+    a bound: an index lies in its dimension, a `memref.subview` in its source, a vector declared
+    in bounds in its row. On the emulator, a failed assertion is the finding `assertion`; on a
+    GPU, it ends the launch. The emulator alone sees less, as it checks whole buffers: a slice
+    that continues into the next row is still in the buffer. `workgroup-verify-sync` assumes
+    what this pass checks.
 
-    It has to run before what takes slices into indices, as padding does:
-    `assert_bounds=True` leaves `workgroup-resolve-bank-conflicts` out.
+    Assertions cover operations of memref, through upstream's interface for run-time
+    verification; the first element of `vector.load` and `vector.store`, whose others may
+    continue into the next row, unless strides are dynamic; and `vector.transfer_read` and
+    `vector.transfer_write` without a mask. They do not cover asynchronous copies and matrix
+    operations of warps.
 
-    A second run asserts everything once more. Example:
+    Run before passes that turn slices into indices, such as padding: `assert_bounds=True`
+    leaves out `workgroup-resolve-bank-conflicts`.
+
+    A second run inserts every assertion again. Example:
     `test/Transforms/NVVM/assert-bounds.mlir`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
@@ -43,12 +44,13 @@ def AssertBoundsPass : Pass<"workgroup-assert-bounds", "::mlir::gpu::GPUModuleOp
 def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
   let summary = "Attach `#nvvm.target` to every GPU module";
   let description = [{
-    Gives each `gpu.module` a `#nvvm.target` for `chip`, with the oldest PTX
-    version that knows the chip and the operations in the module. A module that
-    has a target keeps it.
+    Attaches an `#nvvm.target` to every GPU module.
 
-    Fails on a chip that is not in the table of supported chips, and on a module
-    whose target names another chip than the option.
+    The target has the given `chip`, and the oldest PTX version that supports the chip and the
+    operations in the module. An existing target is kept.
+
+    Fails on a chip that is not in the table of supported chips, and on a module whose target
+    names another chip than the option.
 
     Example: `test/Transforms/NVVM/attach-target.mlir`.
   }];
@@ -62,17 +64,18 @@ def ConvertKernelsToNVVMPass
     : Pass<"workgroup-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";
   let description = [{
-    Runs upstream's `convert-gpu-to-nvvm` with bare pointers, and gives kernel
-    parameters back what that drops of them: `llvm.byval`, without which a
-    parameter would be an address in the host's memory. One that is also
-    `llvm.readonly` becomes `nvvm.grid_constant`, which is what lets the hardware
-    read a tensor map where it stands; LLVM makes a copy on the stack of each
-    thread otherwise. Kernels of up to 128 threads a block get `nvvm.minctasm = 1`, if
-    they have none: ptxas would spill rather than have fewer than ten blocks of 64 threads, or
-    four of 128, on a processor.
+    Runs upstream's `convert-gpu-to-nvvm` with bare pointers, and keeps the attributes of kernel
+    parameters.
 
-    Does nothing to a module without `gpu.func`s that upstream's pass would not
-    do. Example: `test/Transforms/NVVM/convert-kernels-to-nvvm.mlir`.
+    Upstream's pass drops `llvm.byval`, without which a parameter would be an address in the
+    host's memory; this pass restores it. A parameter that is also `llvm.readonly` becomes
+    `nvvm.grid_constant`, which lets the hardware read a tensor map in place; without it, LLVM
+    copies the parameter to the stack of each thread. Kernels of up to 128 threads per block get
+    `nvvm.minctasm = 1`, unless they have a value. Without it, ptxas would spill registers to
+    keep ten blocks of 64 threads, or four of 128, on a multiprocessor.
+
+    Modules without `gpu.func`s are left as upstream's pass leaves them. Example:
+    `test/Transforms/NVVM/convert-kernels-to-nvvm.mlir`.
   }];
 }
 
@@ -80,17 +83,16 @@ def FlattenKernelArgumentsPass
     : Pass<"workgroup-flatten-kernel-arguments", "::mlir::ModuleOp"> {
   let summary = "Turn memref arguments of kernels into pointers and extents";
   let description = [{
-    Makes the interface of kernels what a launcher can serve without knowing
-    MLIR: each memref argument becomes one pointer (a memref of rank 0, the start
-    of its buffer), and the dynamic extents, strides and offsets that the kernel
-    really uses become `index` arguments after all others. Two of these that have
-    the same value as each other at every launch become one. Launches and kernels
-    change together; functions of the `gpu.module` that kernels call are treated
-    alike.
+    Replaces memref arguments of kernels by pointers and extents, so that a launcher needs no
+    knowledge of MLIR.
 
-    A tensor map (`!nvgpu.tensormap.descriptor`) becomes a pointer; that of a
-    kernel points to a parameter of 128 bytes, passed by value, which is where
-    the hardware reads it.
+    Each memref argument becomes one pointer: a memref of rank 0 at the start of the buffer.
+    Dynamic extents, strides and offsets that the kernel uses become `index` arguments after all
+    others; two that are equal at every launch become one. Launches and kernels change together,
+    and so do functions of the `gpu.module` that kernels call.
+
+    A tensor map (`!nvgpu.tensormap.descriptor`) becomes a pointer. That of a kernel points to a
+    parameter of 128 bytes passed by value, which is where the hardware reads it.
 
     ```mlir
     gpu.func @k(%a: memref<?x?xf32>, %i: index) kernel {
@@ -104,13 +106,12 @@ def FlattenKernelArgumentsPass
              strides: [%extent, 1] : memref<f32> to memref<?x?xf32>
     ```
 
-    Kernels of one module get unique names, because one PTX text will hold them.
+    Kernels of one module get unique names, because one PTX text will contain them.
 
-    Fails on unranked memrefs, on layouts that are not strided, on tensor maps
-    whose box has dynamic extents, on types without a form in LLVM, on functions that return a memref of dynamic shape, and on uses
-    of a function with such arguments that are no calls. Source:
-    `docs/kernel-interface.md`; upstream's bare-pointer convention refuses
-    dynamic layouts.
+    Fails on unranked memrefs, on layouts that are not strided, on tensor maps whose box has
+    dynamic extents, on types without an LLVM form, on functions that return a memref of dynamic
+    shape, and on uses other than calls of a function with such arguments. Source:
+    `docs/kernel-interface.md`; upstream's bare-pointer convention refuses dynamic layouts.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
@@ -122,61 +123,62 @@ def FlattenKernelArgumentsPass
 def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   let summary = "Prepare kernels for upstream's conversion to NVVM";
   let description = [{
-    Closes what upstream's conversion leaves open or gets wrong:
+    Rewrites what upstream's conversion to NVVM rejects or miscompiles.
 
-    - workgroup attributions of `gpu.func` and workgroup globals are aligned to
-      16 bytes at least (upstream declares them with their element's alignment
-      next to 16-byte accesses);
-    - vector operations of any rank become ones that have an LLVM form (upstream
-      crashes on, or miscompiles, rows at dynamic positions). Not among them are
-      `vector.load`, `vector.store` and their masked forms of rank two, and
-      gathers and scatters with strides, which `workgroup-verify-nvvm` names;
-    - transfers of several dimensions become loops, those of one vector accesses
-      (by upstream's patterns, which take long to find that there is none), and
-      `affine.delinearize_index` and `affine.linearize_index` become arithmetic;
-    - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
-      shuffles of narrow elements, of 64 bits, and of vectors) becomes shuffles of 32 bits and
-      arithmetic: a narrow element has a word of its own, a vector the words that it fills, or
-      a word for each element if the last one would not be full;
-    - a `gpu.subgroup_reduce` in a block that is not known to consist of full
-      warps reduces over the lanes that the block has threads for (upstream takes
-      in what lanes without a thread have, which may be anything);
-    - a `gpu.all_reduce` becomes shuffles in each warp and, where the block may
-      have several, an exchange of their results in workgroup memory between two
-      barriers, for blocks of any size and shape (upstream lets several lanes
-      store the result, which agree only if the number of warps is a power of
-      two). Values are combined in the order of the threads: a region has to be
-      associative, not commutative. No further barrier is needed in loops. All
-      reductions of one type in one function share a buffer of an element per
-      warp and one more; it is an attribution of a kernel and a private global of
-      another function;
-    - conversions of floats of 8, 6 and 4 bits, to and from each other, wider ones and integers,
-      become arithmetic of integers and `f32`, exact and rounded to the nearest even number: what
-      is too large is an infinity, NaN where there is none, or else the largest number, which NaN
-      becomes, too. Nothing is rounded to `f8E8M0FNU`;
-    - `memref.generic_atomic_rmw` of floats, and of elements of less than 8 bits, compares and
-      exchanges the integers of their bits (upstream makes a comparison of floats, which LLVM
-      rejects); `memref.atomic_rmw` that LLVM has no operation for, products among them, becomes
-      a `memref.generic_atomic_rmw`;
-    - arguments of a `gpu.printf` that are narrower than `int` or `double` are extended as C does
-      it, by the sign that their conversion asks for (upstream passes a byte where four are
-      read);
-    - a `memref.expand_shape` that makes several dynamic dimensions of one becomes
-      a `memref.reinterpret_cast` (upstream's `expand-strided-metadata` crashes);
-    - what views are made of becomes arithmetic and a `memref.reinterpret_cast`, by the patterns of
-      upstream's `expand-strided-metadata`, which need not look at anything else for that;
-    - structured (linalg) operations that are the work of one thread become
-      loops: those of a block with one thread, behind a comparison that lets one
-      thread through, and those that write private memory, or a subview whose
-      offset steps from thread to thread by no less than its size. A product of floats and its
-      addition to a sum become one `llvm.intr.fma`.
+    - **Alignment.** Workgroup attributions of `gpu.func` and workgroup globals get at least 16
+      bytes. Upstream declares them with the alignment of their element, next to accesses of 16
+      bytes.
+    - **Vectors.** Vector operations of any rank become operations with an LLVM form; upstream
+      crashes on, or miscompiles, rows at dynamic positions. Exceptions are `vector.load`,
+      `vector.store` and their masked forms of rank two, and gathers and scatters with strides,
+      which `workgroup-verify-nvvm` reports. Transfers of several dimensions become loops, and
+      those of one become vector accesses, by upstream's patterns. `affine.delinearize_index`
+      and `affine.linearize_index` become arithmetic.
+    - **Warps.** `gpu.subgroup_reduce`, ids and sizes of subgroups, and shuffles of narrow
+      elements, of 64 bits and of vectors become 32-bit shuffles and arithmetic. A narrow
+      element has a word of its own. A vector has the words that it fills, or one word per
+      element if the last word would not be full. If the block is not known to consist of full
+      warps, `gpu.subgroup_reduce` reduces over the lanes that have threads; upstream includes
+      the undefined values of other lanes.
+    - **Blocks.** `gpu.all_reduce` becomes shuffles in each warp and, if the block may have
+      several warps, an exchange of their results in workgroup memory between two barriers, for
+      any block size and shape. Upstream lets several lanes store the result, and these agree
+      only if the number of warps is a power of two. Values are combined in thread order: a
+      region must be associative but need not be commutative. Loops need no further barrier. All
+      reductions of one type in one function share a buffer of one element per warp plus one. It
+      is an attribution of a kernel, and a private global of other functions.
+    - **Small floats.** Conversions of floats of 8, 6 and 4 bits, between each other and to and
+      from wider floats and integers, become exact integer and `f32` arithmetic, rounded to
+      nearest even. Values that are too large become infinity; if the type has none, NaN; if it
+      has neither, the largest number. NaN becomes the largest number in a type without NaN.
+      Nothing is rounded to `f8E8M0FNU`.
+    - **Atomics.** `memref.generic_atomic_rmw` of floats, and of elements of less than 8 bits,
+      compares and exchanges integers of the same bits; upstream compares floats, which LLVM
+      rejects. A `memref.atomic_rmw` without an LLVM operation, such as a product, becomes a
+      `memref.generic_atomic_rmw`.
+    - **printf.** Arguments of `gpu.printf` that are narrower than `int` or `double` are
+      extended as in C, with the sign that the conversion specifier asks for. Upstream passes
+      one byte where four are read.
+    - **Views.** A `memref.expand_shape` that splits one dimension into several dynamic ones
+      becomes a `memref.reinterpret_cast`, on which upstream's `expand-strided-metadata`
+      crashes. Other views become arithmetic and a `memref.reinterpret_cast`, by the patterns of
+      that pass.
+    - **Structured operations.** A linalg operation that is the work of one thread becomes
+      loops: in a block of one thread; behind a comparison that lets one thread through; on
+      private memory; or on a subview whose offset differs between threads by at least its size.
+      A floating-point product and its addition to a sum become one `llvm.intr.fma`.
 
-    Fails on any other structured operation: left as it is, every thread would do
-    all of its work and race on the result. Fails on operations of warps that
-    NVIDIA GPUs have no instruction for, on clusters of a
-    `gpu.subgroup_reduce` that reach beyond a warp, on atomic updates of elements that no GPU
-    exchanges at once, and on a `gpu.printf` whose format does not fit its arguments. Whether all lanes of a warp
-    that exist get to its shuffles and reductions together is not checked.
+    Fails on
+
+    - any other structured operation, as every thread would do all of its work and race on the
+      result;
+    - operations of warps for which NVIDIA GPUs have no instruction;
+    - clusters of a `gpu.subgroup_reduce` that extend beyond a warp;
+    - atomic updates of elements that no GPU exchanges atomically;
+    - a `gpu.printf` whose format does not fit its arguments.
+
+    The pass does not check that all existing lanes of a warp reach its shuffles and reductions
+    together.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -191,25 +193,28 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
 def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
   let summary = "Reject what the conversion to NVVM left behind";
   let description = [{
-    Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
-    NVVM dialects (for example an access to memory of a vector of rank two) could
-    not be lowered; the error names it, instead of the translation's
-    "unrealized_conversion_cast". Neither can an operation of NVVM that the chip
-    of the module's target lacks, or a variable where an instruction takes a
-    constant.
+    Rejects operations that the conversion to NVVM left behind.
+
+    Changes nothing. An operation in a `gpu.module` outside the LLVM and NVVM dialects, for
+    example an access to memory of a vector of rank two, could not be lowered. The error names
+    it, where the translation would say "unrealized_conversion_cast". The pass also rejects NVVM
+    operations that the chip of the module's target lacks, and variables where an instruction
+    takes a constant.
   }];
 }
 
 def WidenFloatsPass : Pass<"workgroup-widen-floats"> {
   let summary = "Compute in f32 with floats of 8 bits and less";
   let description = [{
-    GPUs store and convert floats of 8, 6 and 4 bits, and compute in wider ones. What
-    kernels, bodies of `linalg.generic`, `linalg.map` and `linalg.reduce`, and operations
-    on tensors compute with them extends its operands to `f32`, and rounds its
-    result to the type that it has. A sum, a difference, a product, a quotient and a root
-    are what the exact one would be rounded to; a product and a sum in one (`math.fma`,
-    `vector.fma`) go by `f64` for that. Functions are as close as those of `f32`, rounded.
-    `vector.reduction`, `gpu.all_reduce` and `gpu.subgroup_reduce` combine in `f32`, and round once.
+    Computes in `f32` what operates on floats of 8 bits and less.
+
+    GPUs store and convert floats of 8, 6 and 4 bits, but compute in wider ones. The pass
+    rewrites arithmetic on them in kernels, in bodies of `linalg.generic`, `linalg.map` and
+    `linalg.reduce`, and on tensors: operands are extended to `f32`, and the result is rounded
+    to its type. Sums, differences, products, quotients and square roots are correctly rounded.
+    A fused product and sum (`math.fma`, `vector.fma`) uses `f64` for that. Functions are as
+    accurate as those of `f32`, rounded. `vector.reduction`, `gpu.all_reduce` and
+    `gpu.subgroup_reduce` combine in `f32` and round once.
 
     ```mlir
     %s = arith.addf %a, %b : f8E5M2
@@ -222,9 +227,9 @@ def WidenFloatsPass : Pass<"workgroup-widen-floats"> {
     %s = arith.truncf %2 : f32 to f8E5M2
     ```
 
-    Left alone are operations that make an `f8E8M0FNU`, to which nothing is rounded, atomic updates,
-    reductions by a region, and other vector operations; `workgroup-verify-kernels` refuses them.
-    Example: `test/Transforms/NVVM/widen-floats.mlir`.
+    Left unchanged are operations that produce `f8E8M0FNU`, to which nothing is rounded, atomic
+    updates, reductions by a region, and other vector operations; `workgroup-verify-kernels`
+    refuses them. Example: `test/Transforms/NVVM/widen-floats.mlir`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

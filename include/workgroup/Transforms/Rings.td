@@ -14,39 +14,44 @@ include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
 
 def FormRingsPass : Pass<"workgroup-form-rings"> {
-  let summary = "Make the copies of a loop a ring of slots";
+  let summary = "Turn the copies of a loop into operations on a ring";
   let description = [{
-    Copies from global to workgroup memory (`memref.copy`, `linalg.copy`, `workgroup.gather`) that stand
-    in the body of an `scf.for`, and whose buffers are read later in the same iteration, become
-    operations on one ring (`workgroup.ring`) of `slots` slots, so that
-    `workgroup-lower-rings` can start the copies of later iterations while those of this
-    one are read. The ring has fewer slots if the loop has fewer iterations, or if the
-    chip has less workgroup memory; with less than two there is none.
+    Turns the copies of a loop from global to workgroup memory into operations on a ring of
+    slots.
 
-    A copy joins if all threads of the block execute it together with the same
-    operands, in every iteration; if its source follows from the induction variable and
-    from values that are the same in all iterations; if nothing in the loop may write
-    the source, and no atomic or unknown operation stands in the loop, after which it
-    may hold what another block wrote; if its target is a whole row-major buffer of the
-    kernel, which nothing else writes, which nothing reads before the copy in the iteration,
-    or outside of the loop. The buffer may be filled with zeros before a copy to the
-    first elements of each of its dimensions, if they are numbers: what a ragged tile has
-    too few of are zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
+    The copies are `memref.copy`, `linalg.copy` and `workgroup.gather` in the body of an
+    `scf.for` whose buffers are read later in the same iteration. They become operations on one
+    ring (`workgroup.ring`) of `slots` slots. `workgroup-lower-rings` can then start the copies
+    of later iterations while the current iteration reads its own. The ring has fewer slots if
+    the loop has fewer iterations or if the chip has less workgroup memory. With fewer than two
+    slots, no ring is formed.
 
-    Barriers of the block and of warps in the loop are no obstacle, as nothing in the loop
-    writes a source: what was written before the loop is made visible by a barrier before
-    it. They stay where they are. Atomics, fences and calls are obstacles.
+    A copy joins the ring if
 
-    Different arguments may be the same memory, unless `llvm.noalias` or
-    `assume-distinct-arguments` says that they are not.
+    - all threads of the block execute it together, with the same operands, in every iteration;
+    - its source depends only on the induction variable and on loop-invariant values;
+    - nothing in the loop may write the source, and the loop has no atomic or unknown operation,
+      after which the source might hold what another block wrote;
+    - its target is a whole row-major buffer of the kernel that nothing else writes, and that
+      nothing reads before the copy or outside the loop.
 
-    With `producers`, rings ask for so many threads that only fill them
-    (`workgroup.ring {producers = 128}`): `workgroup-specialize-warps`, which knows what reads the
-    tiles, gives them where it can.
+    The buffer may be filled with zeros before a copy to the first elements of each dimension,
+    if the elements are numbers. The missing part of a ragged tile is then zero
+    (`workgroup.copy`). A copy that does not join stays where it is, with a remark that says
+    why.
+
+    Barriers of the block and of warps in the loop do not prevent a ring, and stay where they
+    are. As nothing in the loop writes a source, a barrier before the loop has made earlier
+    writes visible. Atomics, fences and calls do prevent a ring. Different arguments may
+    overlap, unless `llvm.noalias` or `assume-distinct-arguments` excludes it.
+
+    With `producers`, each ring requests that many threads that only fill slots (`workgroup.ring
+    {producers = 128}`). `workgroup-specialize-warps`, which knows the readers of the tiles,
+    adds the threads where possible.
 
     Run before `workgroup-lower-copies`. Example: `test/Transforms/Rings/form-rings.mlir`.
-    Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on
-    multistage pipelines.
+    Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on multistage
+    pipelines.
   }];
   let options = [
     Option<"slots", "slots", "int64_t", /*default=*/"2",
@@ -69,38 +74,40 @@ def FormRings_NotInRing : Missed<"A copy of a loop stays where it is.">;
 def LowerRingsPass : Pass<"workgroup-lower-rings"> {
   let summary = "Lower rings to copies that run ahead of their readers";
   let description = [{
-    Lowers `workgroup.ring` and its operations in device code. A ring of S slots
-    that is put, committed, got and released once in each iteration of an `scf.for` runs
-    S - 1 iterations ahead: the copies of the first iterations are started before the loop, those
-    of iteration t + S - 1 in iteration t. A copy past the last iteration is not made; in a loop without
-    an iteration none is.
+    Lowers rings to copies that run ahead of their readers.
 
-    - On sm_80 and later, by cp.async where the operands allow, a group for each iteration.
-      In each iteration, every thread waits for its part of the slot to be read
-      (`nvvm.cp.async.wait.group S - 2`), then comes one barrier, then the copies of
-      the iteration ahead go to the slot that was read in the iteration before.
-    - With `engine=tma` on sm_90 and later, by TMA, if it can do all copies of the ring: one
-      mbarrier for each slot, which every thread waits for before the barrier; one thread then
-      tells it how many bytes to expect and starts the loads. The phase to wait for is carried
-      as slots are. Slots are aligned to 128 bytes; where only that, and the mbarriers, take
-      more workgroup memory than there is, cp.async does it. See `workgroup-lower-copies`
-      for what else TMA asks for.
-    - What cannot be asynchronous, and anything with `engine=registers` or on sm_75, is
-      loaded after that barrier and stored when the slot is released; the ring then has
-      two slots.
+    A ring of S slots that each iteration of an `scf.for` puts, commits, gets and releases once
+    runs S - 1 iterations ahead. The copies of the first S - 1 iterations start before the loop,
+    and those of iteration t + S - 1 start in iteration t. There are no copies past the last
+    iteration, and none for a loop without iterations.
 
-    Slots are counted by values that all loops and branches around carry from the kernel's
-    entry on: entered again, the loop goes on with the next slot, and no barrier is
-    needed. Where that is not possible (`scf.while`, branches between blocks) it starts
-    again, after a barrier. Storage is allocated at the kernel's entry, aligned to 16
-    bytes; each slot is a `memref.view` of it.
+    - **cp.async**, on sm_80 and later, where the operands permit it. The copies of each
+      iteration are one group. In each iteration, every thread waits for its part of the slot
+      about to be read (`nvvm.cp.async.wait.group S - 2`), then meets the others at one barrier,
+      then starts the copies of a later iteration. These fill the slot that was read in the
+      iteration before.
+    - **TMA**, on sm_90 and later, with `engine=tma`, if TMA can do all copies of the ring. Each
+      slot has one mbarrier, which every thread waits for before the barrier. One thread then
+      announces the number of bytes and starts the loads. The phase to wait for is loop-carried,
+      as slot numbers are. Slots are aligned to 128 bytes. If this alignment and the mbarriers
+      make the kernel exceed workgroup memory, cp.async is used instead.
+      `workgroup-lower-copies` lists the other requirements of TMA.
+    - **Registers**, for copies that cannot be asynchronous, on sm_75, and with
+      `engine=registers`. Elements are loaded after the barrier and stored when the slot is
+      released. Such a ring has two slots.
 
-    Ragged tiles (`workgroup.copy` with a source smaller than the tile) keep full width: what
-    the source does not have is filled with zeros by the copy itself.
+    Slot numbers are carried by all loops and branches from the kernel's entry. A loop that is
+    entered again continues with the next slot, and needs no barrier. Where numbers cannot be
+    carried (`scf.while`, branches between blocks of code), the loop starts again with the first
+    slot, after a barrier. The storage is allocated at the kernel's entry, aligned to 16 bytes.
+    Each slot is a `memref.view` of it.
 
-    A ring whose sources the loop may write, or that is used in no loop, is lowered in place
-    between two barriers, with a remark. Fails if not all threads of the block use it
-    together, and if put, commit, get and release are not in one block.
+    Ragged tiles (`workgroup.copy` with a source smaller than the tile) keep accesses of full
+    width; the copy itself writes zeros for missing elements.
+
+    If the loop may write a source, or if no loop uses the ring, the ring is lowered in place
+    between two barriers, with a remark. The pass fails if not all threads of the block use the
+    ring together, or if put, commit, get and release are in different blocks of code.
 
     Example: `test/Transforms/Rings/lower-rings.mlir`. Source: NVIDIA, "CUDA C++ Programming
     Guide", asynchronous data copies using cp.async.
@@ -122,19 +129,20 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
 }
 
 def LowerRings_LoweredRing
-    : Passed<"The copies of a ring run ahead, by the engine that is named.">;
+    : Passed<"The copies of a ring run ahead, by the named engine.">;
 def LowerRings_NotAhead : Missed<"The copies of a ring do not run ahead.">;
 def LowerRings_NotAsync : Missed<"cp.async is not used for a ring.">;
 def LowerRings_NotTMA : Missed<"TMA is not used for a ring.">;
 
 def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
-  let summary = "Load what the next iteration of a loop multiplies first";
+  let summary = "Load the first operands of the next iteration early";
   let description = [{
-    In device code, an `scf.for` that waits at a barrier, loads tiles from workgroup
-    memory and multiplies them begins each iteration with products that wait for loads.
-    This pass moves what an iteration begins with (all up to the barrier, and
-    the loads of its first products) to the end of the iteration before, in front of that
-    one's last products, which need no memory any more:
+    Moves the loads that an iteration begins with to the end of the iteration before.
+
+    In device code, an `scf.for` that waits at a barrier, loads tiles from workgroup memory and
+    multiplies them begins each iteration with products that wait for loads. The pass moves the
+    head of an iteration (everything up to the barrier, and the loads of its first products) in
+    front of the last products of the iteration before, which access no memory:
 
     ```
     for:  wait; barrier; load a; copies; load b; multiply a; multiply b
@@ -147,16 +155,16 @@ def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
     copies; load b; multiply a; multiply b
     ```
 
-    The order of all accesses to memory stays as it is, and so do their numbers: a loop
-    that has no iteration does nothing. First products are those that add to what the loop carries, last
-    ones those that no other product adds to. What comes before the loads is repeated in
-    front of the loop, and what comes behind it once after it.
+    The order and the number of memory accesses do not change; a loop without iterations still
+    does nothing. First products are those that add to a loop-carried value. Last products are
+    those that no other product adds to. The head is also executed once before the loop, and the
+    rest of the body once after it.
 
-    Products are those of matrices (`nvgpu.mma.sync`, `nvvm.mma.sync`), with `fma` fused
-    multiply-adds too: ptxas orders their loads well without it.
+    Products are matrix products (`nvgpu.mma.sync`, `nvvm.mma.sync`). With `fma`, fused
+    multiply-adds count as well; without it, ptxas already orders their loads well.
 
-    A loop stays, with a remark, if something that may write memory stands between the barrier and the
-    loads, or depends on the last products.
+    A loop is left unchanged, with a remark, if an operation between the barrier and the loads
+    may write memory, or depends on the last products.
 
     Run after `workgroup-lower-rings`. Example: `test/Transforms/Rings/rotate-loops.mlir`.
     Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA", on software pipelining.
@@ -171,35 +179,41 @@ def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
 }
 
 def RotateLoops_Rotated
-    : Passed<"What an iteration of a loop begins with is done in the one before.">;
+    : Passed<"The head of an iteration moved to the iteration before.">;
 def RotateLoops_NotRotated : Missed<"A loop of products stays as it is.">;
 
 def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
-  let summary = "Let warps of their own fill the rings of a kernel";
+  let summary = "Add warps to a kernel that only fill its rings";
   let description = [{
-    A `gpu.launch` whose rings TMA fills for products of warp groups
-    (`workgroup.group_product`) gets `producers` threads more, or as many as its rings ask for
-    (`workgroup.ring {producers = 128}`) if that is 0. They execute the copies of the
-    rings and what these are computed of (loops and branches around, and arithmetic); the others
-    execute everything else (`workgroup.specialize`). Neither side waits for the other but where
-    a slot is not yet full, or not yet empty: there is no barrier in the loop, and warps
-    that multiply start no copies.
+    Adds warps to a kernel that only fill its rings.
 
-    Where both are whole warp groups, on sm_90a, the registers that producers do not need go to
-    consumers, as many as the block was launched with in all (`setmaxnreg`).
+    The pass applies to a `gpu.launch` whose rings are filled by TMA and read by products of
+    warp groups (`workgroup.group_product`). Its blocks get `producers` more threads. If that
+    option is 0, they get as many as the rings request (`workgroup.ring {producers = 128}`).
+    Producers execute the copies of the rings and what these depend on: arithmetic, and the
+    surrounding loops and branches. Consumers execute everything else (`workgroup.specialize`).
+    The two sides wait for each other only where a slot is not yet full or not yet empty. The
+    loop has no barrier, and the warps that multiply start no copies.
 
-    Lowering the rings (`workgroup-lower-rings`) makes two mbarriers of each slot. One thread of the
-    producers waits for the slot to be empty, tells how many bytes to expect, and starts the
-    loads. Each warp of the consumers, when it has read a slot, arrives for it.
+    If both sides are whole warp groups, on sm_90a, consumers take over the registers that
+    producers do not need (`setmaxnreg`). The total stays what the block was launched with.
 
-    A kernel stays, with a remark that says why, if its blocks are not of a constant number of
-    threads in one dimension, whole warp groups; if anything else in it takes all threads of the
-    block (barriers, copies and linalg operations that are not shared out yet) or is in workgroup
-    memory; if the kernel may write what is copied; if what the copies depend on cannot be
-    executed twice.
+    `workgroup-lower-rings` then creates two mbarriers for each slot. One producer thread waits
+    for the slot to be empty, announces the number of bytes, and starts the loads. Each consumer
+    warp arrives at the slot's other mbarrier when it has read the slot.
+
+    A kernel is left unchanged, with a remark that says why, if
+
+    - its blocks are not a constant number of threads in one dimension that form whole warp
+      groups;
+    - it contains other work of all threads of the block (barriers, copies and linalg operations
+      that are not yet distributed), or other accesses to workgroup memory;
+    - the kernel may write the source of a copy;
+    - the values that copies depend on cannot be computed twice.
 
     Run between `workgroup-lower-contractions` and `workgroup-lower-rings`. Example:
-    `test/Transforms/Rings/specialize-warps.mlir`. Source: NVIDIA, "CUTLASS: warp specialization".
+    `test/Transforms/Rings/specialize-warps.mlir`. Source: NVIDIA, "CUTLASS: warp
+    specialization".
   }];
   let options = [
     Option<"producers", "producers", "int64_t", /*default=*/"128",
@@ -216,8 +230,8 @@ def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
 }
 
 def SpecializeWarps_Specialized
-    : Passed<"Warps of their own fill the rings of a kernel.">;
+    : Passed<"Producer warps fill the rings of a kernel.">;
 def SpecializeWarps_NotSpecialized
-    : Missed<"The warps that read the tiles of a kernel copy them, too.">;
+    : Missed<"The warps of a kernel that read its tiles also copy them.">;
 
 #endif // WORKGROUP_TRANSFORMS_RINGS

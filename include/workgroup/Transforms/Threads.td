@@ -16,23 +16,28 @@ include "workgroup/Remarks.td"
 def MapLoopsPass : Pass<"workgroup-map-loops"> {
   let summary = "Map parallel loops of the host to blocks and threads";
   let description = [{
-    For each `scf.forall` and `scf.parallel` on buffers that is mapped to nothing, in no other
-    parallel loop, and not in a kernel:
+    Maps unmapped parallel loops on buffers to blocks and threads.
 
-    - if an iteration is the work of one thread, blocks get tiles of the sizes `block` (0, or none,
-      is for all of a dimension), and the threads of a block the iterations of its tile. What an
-      iteration allocates is on the thread's stack;
-    - if there are structured operations, copies or other parallel loops in it, each iteration is
-      a block, whatever `block` says. A loop in it without structured operations and copies goes to the
-      threads, with the loops in that as loops of each thread; others are gone through
-      iteration by iteration, as are loops that reduce results. Structured operations and copies are
-      left to `workgroup-map-to-threads`. What is stored besides is stored by one thread; memory on
-      the stack that operations of several threads are on becomes an allocation of the block.
+    The pass applies to each outermost `scf.forall` and `scf.parallel` on the host that has no
+    mapping.
 
-    Blocks are `#gpu.block<linear_dim_0>` for the last dimension, threads `#gpu.thread<linear_dim_0>`.
+    - If one thread can execute an iteration, each block gets a tile of the sizes `block` (0, or
+      no entry, means the whole dimension), and its threads get the iterations of the tile.
+      Allocations of an iteration are on the thread's stack.
+    - If an iteration contains structured operations, copies or other parallel loops, each
+      iteration becomes a block, and `block` is ignored. An inner parallel loop without
+      structured operations and copies is mapped to the threads, with its own inner loops
+      executed by each thread. Other inner loops, and loops that reduce results, become
+      sequential. Structured operations and copies are left to `workgroup-map-to-threads`. Other
+      stores are executed by one thread. Stack memory that operations of several threads use
+      becomes an allocation of the block.
 
-    Fails on loops with results, without or with more than ten dimensions, and on what writes to memory in
-    each thread of a block for a value that all of them need (`memref.atomic_rmw`).
+    Blocks are `#gpu.block<linear_dim_0>` for the last dimension, threads
+    `#gpu.thread<linear_dim_0>`.
+
+    Fails on loops with results, on loops with no dimension or more than ten, and on an
+    operation that writes memory and whose value all threads of a block need
+    (`memref.atomic_rmw`): each thread would execute it.
 
     Example: `test/Transforms/Threads/map-loops.mlir`.
   }];
@@ -46,51 +51,54 @@ def MapLoopsPass : Pass<"workgroup-map-loops"> {
 }
 
 def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
-  let summary = "Make loops over threads of the operations of blocks";
+  let summary = "Replace the operations of blocks by loops over threads";
   let description = [{
-    Replaces each structured operation on buffers, and each `memref.copy`, in the loops over
-    blocks (`scf.forall` mapped to `#gpu.block`) by loops over the `threads` threads of a block
-    (`scf.forall` mapped to `#gpu.thread<linear_dim_0>`, ...):
+    Replaces the structured operations of blocks by loops over threads.
 
-    - the loops that all results are indexed by are shared out, the last
-      index of the first result fastest. All other loops each thread goes through in their
-      order, with the results in registers. Any body is allowed;
-    - neighbours along the fastest loop are computed together, and loaded and stored
-      by accesses of up to 16 bytes, where what lies along the loop lies together. That the
-      accesses are aligned is proved, with the arguments of the function aligned to
-      `assume-alignment` bytes, or decided, for rows of dynamic length, by a condition that all
-      threads share. What is left over at the end of a row is done one by one;
-    - a reduction with fewer results than half the threads is shared out itself, if each
-      result comes from one associative operation of arithmetic: each thread adds up a part,
-      the threads of a warp exchange theirs, and the slots of the warps in workgroup memory are
-      added up by who needs the sum. Several results are for groups of whole warps. Where
-      neighbours in memory belong to different results, threads side by side read those, by
-      accesses of 16 bytes, and it is rows of threads that exchange their parts through workgroup
-      memory; there may be more such results. Sums of floating-point numbers are reassociated by
-      this; nothing else is;
-    - a product of floats and its addition to a result along a reduction, as in convolutions and
-      dot products, are one `math.fma`, which rounds once. Element-wise bodies keep their roundings;
-    - of results that share what they read, such as rows of a matrix that are multiplied with
-      one vector, each thread has as many at once as save a byte in eight and leave registers;
-      each element is loaded once for all of them, by accesses of up to 16 bytes along whatever
-      dimension it lies;
-    - a fill right before a sum is what the sum starts from;
-    - a buffer of one element that only such operations use becomes one of each
-      thread (`#gpu.address_space<private>`), which all of them compute.
+    The pass applies to each structured operation on buffers, and each `memref.copy`, in a loop
+    over blocks (`scf.forall` mapped to `#gpu.block`). The loops that replace it are
+    `scf.forall`s over the `threads` threads of a block (mapped to `#gpu.thread<linear_dim_0>`,
+    ...).
 
-    A block often makes several passes over a row: it is copied, summed up, changed, summed up again. If
-    all that is done with buffers of one constant extent in workgroup memory can be done by threads
-    that have the same elements in each pass, up to 32 of each buffer, these become private memory,
-    with indices that are constants, and each thread's part is in registers. Copies to them
-    are shared out, too.
+    - **Distribution.** The loops that index all results are distributed, the last index of the
+      first result fastest. Each thread executes the other loops in their order and keeps the
+      results in registers. Any body is allowed. If more than ten dimensions are distributed,
+      the outermost become sequential loops of each thread.
+    - **Vectors.** Neighbouring elements along the fastest loop are computed together. They are
+      loaded and stored by accesses of up to 16 bytes where they are contiguous. Alignment is
+      proved, given arguments aligned to `assume-alignment` bytes; for rows of dynamic length, a
+      condition that is uniform over the block decides it. The rest of a row is handled element
+      by element.
+    - **Reductions across threads.** A reduction with fewer results than half the threads is
+      distributed along its sum, if each result comes from one associative arithmetic operation.
+      Each thread reduces a part, the threads of a warp combine theirs, each warp stores to a
+      slot in workgroup memory, and whoever needs the result combines the slots. Several results
+      are assigned to groups of whole warps. Where neighbours in memory belong to different
+      results, neighbouring threads read them by accesses of 16 bytes; then rows of threads
+      exchange their parts through workgroup memory, and the number of results may be larger.
+      This reassociates floating-point sums; nothing else in the pass does.
+    - **Fused multiply-add.** A floating-point product and its addition to a result along a
+      reduction, as in convolutions and dot products, become one `math.fma`, which rounds once.
+      Element-wise bodies keep their rounding.
+    - **Register tiles.** Where results share inputs, such as rows of a matrix multiplied by one
+      vector, each thread computes several results at once. Their number grows while it saves at
+      least an eighth of the bytes read and registers are left. Each element is loaded once for
+      all of them, by accesses of up to 16 bytes along whichever dimension is contiguous.
+    - **Fills.** A fill right before a sum becomes the initial value of the sum.
+    - **Single elements.** A buffer of one element that only such operations use becomes private
+      (`#gpu.address_space<private>`), and every thread computes it.
 
-    Left alone are operations on other `#gpu.address_space<private>` buffers, and fills and
-    copies of workgroup memory, which blocks do together. No barriers are inserted.
+    **Rows in registers.** A block often makes several passes over a row: it copies the row,
+    reduces it, changes it, and reduces it again. If threads can access the same elements in
+    each pass, up to 32 per buffer, the buffers become private memory with constant indices, so
+    that each thread keeps its part in registers. All buffers involved have one constant extent
+    and lie in workgroup memory. Copies to them are distributed, too.
 
-    Of more than ten dimensions that are shared out, the outermost are loops of each thread.
+    Operations on other private buffers are left unchanged, and so are fills and copies of
+    workgroup memory, which the block executes together. No barriers are inserted.
 
     Fails on memory of unknown rank, and on a `memref.alloca` of a block, of which each thread
-    has its own: `workgroup-place-buffers` takes it to workgroup memory.
+    would have its own copy; `workgroup-place-buffers` moves it to workgroup memory.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"256",
@@ -103,26 +111,29 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
                            "vector::VectorDialect"];
 }
 
-def MapToThreads_KeptRow : Passed<"Threads have a row of the block in registers.">;
+def MapToThreads_KeptRow : Passed<"Threads keep a row of the block in registers.">;
 
 def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
   let summary = "Put the buffers of blocks into workgroup memory";
   let description = [{
-    Bufferization leaves `memref.alloc` without a memory space in the loops over blocks
-    (`scf.forall` mapped to `#gpu.block`) for what one operation of a block makes for
-    another. Each becomes an allocation in `#gpu.address_space<workgroup>`, with the types of
-    its views; its `memref.dealloc` is erased. Dynamic extents are taken at their upper
-    bounds (of `affine.min` and such), and what uses the buffer has a `memref.subview` of it, if it
-    takes any layout. Otherwise, and without bounds, they stay: `workgroup-hoist-allocs` finds
-    what they need.
+    Moves the buffers of blocks to workgroup memory.
 
-    So does a `memref.alloca` that a structured operation of the block is on: the operation goes
-    to all threads, and each of them would have a stack of its own.
+    Bufferization leaves a `memref.alloc` without a memory space, in the loops over blocks
+    (`scf.forall` mapped to `#gpu.block`), for each value that one operation of a block passes
+    to another. Each becomes an allocation in `#gpu.address_space<workgroup>`; the types of its
+    views change with it, and its `memref.dealloc` is erased. A dynamic extent is replaced by
+    its constant upper bound (of `affine.min`, for example), and the users get a
+    `memref.subview` of the buffer if they accept any layout. Without a bound, or with other
+    users, dynamic extents stay; `workgroup-hoist-allocs` handles them.
 
-    Allocations that have a memory space, and those outside of such loops, are left alone, and
-    so is a `memref.alloca` in loops over threads. Fails where the memory goes through a loop, a
-    branch or a call, the types of which would have to change with it, and for a `memref.alloc` in a
-    loop over threads.
+    A `memref.alloca` that a structured operation of the block uses is moved as well: the
+    operation will be distributed over all threads, and each of them would have a stack of its
+    own.
+
+    Allocations with a memory space, allocations outside such loops, and each `memref.alloca` in
+    a loop over threads are left unchanged. Fails if the memory passes through a loop, a branch
+    or a call, whose types would have to change as well, and on a `memref.alloc` in a loop over
+    threads.
   }];
   let dependentDialects = ["gpu::GPUDialect", "memref::MemRefDialect"];
 }
