@@ -72,9 +72,9 @@ def Workgroup_TileLayoutAttr
     chunk `c ^ (((r >> shift) & mask) << scale)` of that row. `chunk` is the number of elements
     in 16 bytes.
 
-    For elements of 2 bytes, the hardware's swizzles of 128, 64 and 32 bytes are `<RxC by 64,
-    chunk 8, xor 0, 7, 0>`, `<RxC by 32, chunk 8, xor 1, 3, 0>` and `<RxC by 16, chunk 8, xor 2,
-    1, 0>`.
+    For elements of 2 bytes, the hardware's swizzles of 128, 64 and 32 bytes are
+    `<RxC by 64, chunk 8, xor 0, 7, 0>`, `<RxC by 32, chunk 8, xor 1, 3, 0>` and
+    `<RxC by 16, chunk 8, xor 2, 1, 0>`.
 
     The layout is not strided, and code that indexes memrefs by strides refuses it. As an affine
     map it is exact: each bit of the exclusive or is a sum modulo two. Upstream's

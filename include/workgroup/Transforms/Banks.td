@@ -38,10 +38,10 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     1. rows as they are;
     2. rows padded by at most a sixteenth of their bytes: `memref<32x32xf32>` becomes
        `memref<32x33xf32>`, which costs no instruction;
-    3. rows swizzled: chunks of 4 to 64 bytes, chunk `c` of row `r` at the position of chunk `c
-       xor (r / d) mod m`, which costs no memory. `m` is a power of two that divides the number
-       of chunks, so that rows of any length stay within their bytes (rows of 96 bytes have six
-       chunks of 16, and `m` is two);
+    3. rows swizzled: chunks of 4 to 64 bytes, chunk `c` of row `r` at the position of chunk
+       `c xor (r / d) mod m`, which costs no memory. `m` is a power of two that divides the
+       number of chunks, so that rows of any length stay within their bytes (rows of 96 bytes
+       have six chunks of 16, and `m` is two);
     4. rows padded by up to 128 bytes;
     5. the same with wide `vector.load`s, `vector.store`s and transfers split into accesses of 8
        or 4 bytes, where rows are read both by vectors and by columns of single elements;

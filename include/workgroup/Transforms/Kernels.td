@@ -166,8 +166,9 @@ def ScheduleKernelsPass : Pass<"workgroup-schedule-kernels", "ModuleOp"> {
       `workgroup-form-launches`. Then the functions of kernels are inlined.
 
     The default sizes are valid for every linalg program that the passes accept, but seldom
-    fast, since they ignore extents and chip. `python -m pipeline compile program.mlir --emit
-    schedule` prints a schedule that takes both into account; a program can carry it.
+    fast, since they ignore extents and chip.
+    `python -m pipeline compile program.mlir --emit schedule` prints a schedule that takes both
+    into account; a program can carry it.
 
     Example: `test/Pipelines/linalg-to-nvvm.mlir`.
   }];

@@ -95,8 +95,8 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
     overlap the dynamic memory without a message. Operations in a `gpu.launch` are left until
     outlining.
 
-    An external `memref.global` without elements in workgroup memory, upstream's form of `extern
-    __shared__`, denotes the same memory. Its `memref.get_global` first becomes
+    An external `memref.global` without elements in workgroup memory, upstream's form of
+    `extern __shared__`, denotes the same memory. Its `memref.get_global` first becomes
     `gpu.dynamic_shared_memory`; `workgroup-sink-allocs` and `workgroup-pack-memory` do this
     too. All of them begin at the same address, whatever their element types.
 

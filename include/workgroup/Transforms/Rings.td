@@ -45,9 +45,9 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     writes visible. Atomics, fences and calls do prevent a ring. Different arguments may
     overlap, unless `llvm.noalias` or `assume-distinct-arguments` excludes it.
 
-    With `producers`, each ring requests that many threads that only fill slots (`workgroup.ring
-    {producers = 128}`). `workgroup-specialize-warps`, which knows the readers of the tiles,
-    adds the threads where possible.
+    With `producers`, each ring requests that many threads that only fill slots
+    (`workgroup.ring {producers = 128}`). `workgroup-specialize-warps`, which knows the readers
+    of the tiles, adds the threads where possible.
 
     Run before `workgroup-lower-copies`. Example: `test/Transforms/Rings/form-rings.mlir`.
     Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on multistage

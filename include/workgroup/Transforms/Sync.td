@@ -91,9 +91,9 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
 
     Fails, and changes nothing in that kernel, if a barrier stands where not all threads arrive
     (`barrier in divergent control flow`), or if two accesses race that no barrier can separate:
-    accesses by one operation, or in a region that only some threads execute (`cannot
-    synchronize`, with both accesses and threads). If that is not certain, it is a warning
-    (`possible data race on`), or an error with `strict`.
+    accesses by one operation, or in a region that only some threads execute
+    (`cannot synchronize`, with both accesses and threads). If that is not certain, it is a
+    warning (`possible data race on`), or an error with `strict`.
 
     Source: thread "Synchronization after distribution". `docs/design/barriers.md` describes the
     analysis.
