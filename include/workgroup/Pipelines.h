@@ -29,6 +29,7 @@ struct KernelPipelineOptions
   AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
   SharedOption<int64_t> chainBytes{*this, "chain-bytes", 0};
   SharedOption<int64_t> chainBlocks{*this, "chain-blocks", 0};
+  ChipOption chip{*this};
   SharedOption<bool> dropAssertions{*this, "drop-assertions", false};
 };
 

@@ -246,6 +246,7 @@ LogicalResult Compilation::formKernelFunctions(ModuleOp on) {
   pipeline.assumeDistinctArguments = true; // as the schedules say
   pipeline.chainBytes = options.chainBytes;
   pipeline.chainBlocks = options.chainBlocks;
+  pipeline.chip = options.chip;
   return runPasses(
       on, [&](OpPassManager &pm) { buildKernelPipeline(pm, pipeline); });
 }

@@ -77,7 +77,7 @@ void buildKernelPipeline(OpPassManager &pm,
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createParallelCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks}));
+  pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks, options.chip}));
 }
 
 void buildBufferizePipeline(OpPassManager &pm) {

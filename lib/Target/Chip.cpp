@@ -72,6 +72,13 @@ bool Chip::hasAsyncCopies() const {
   return getArchitecture() >= kAmpere;
 }
 
+bool Chip::hasMatrixProducts(Type type) const {
+  // PTX ISA, "Target ISA Notes" of mma.
+  constexpr unsigned kTuring = 75, kAmpere = 80;
+  return (type.isF16() && getArchitecture() >= kTuring) ||
+         (type.isBF16() && getArchitecture() >= kAmpere);
+}
+
 bool Chip::hasTensorCopies() const {
   constexpr unsigned kHopper = 90;
   return getArchitecture() >= kHopper;

@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Types.h"
 #include "mlir/Support/LLVM.h"
 
 namespace mlir::workgroup {
@@ -48,6 +49,9 @@ struct Chip {
 
   /// True if threads can copy from global to workgroup memory asynchronously.
   bool hasAsyncCopies() const;
+
+  /// True if tensor cores multiply factors of `type`, a float of 16 bits.
+  bool hasMatrixProducts(Type type) const;
 
   /// True if there is TMA, which copies tiles of tensors and counts their bytes
   /// at mbarriers.

@@ -29,6 +29,8 @@ struct FormKernelsOptions {
   int64_t chainBytes = 0;
   /// The least number of blocks that are worth it, if each has much to do.
   int64_t chainBlocks = 0;
+  /// The chip that chains are compiled for; empty for the default.
+  std::string chip = "";
 };
 
 /// Makes private functions, which become kernels, of the operations on tensors

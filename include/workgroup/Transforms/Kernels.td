@@ -67,7 +67,8 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     256 at most: more arithmetic per row element would cost more than a trip through global
     memory. There are at least 16 rows. If the work per 16 rows is large, there are at least 16
     rows for each of `chain-blocks` blocks. Fewer rows are possible for elements of 16 bits with
-    a softmax in between, where blocks can divide the columns. The rows run along the last loop
+    a softmax in between, if tensor cores of `chip` have the type: there, blocks can divide the
+    columns. The rows run along the last loop
     of more than one iteration that one factor has alone: queries, or heads that share keys. A
     single row gets a loop of one iteration. If the chain has a softmax and its second
     contraction sums in 16 bits, it sums in `f32` and rounds the results, since the division by
@@ -90,6 +91,7 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
   let options = [
     ChainBytesOption,
     ChainBlocksOption,
+    ChipOption,
   ];
   let dependentDialects = ["bufferization::BufferizationDialect",
                            "func::FuncDialect", "linalg::LinalgDialect",

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainLimits.h"
+#include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
@@ -122,8 +123,9 @@ static bool mayBeRagged(const ContractionChain &chain) {
 /// The most sums of the first contraction, and columns of the second.
 static constexpr int64_t kMaxChainExtent = 256;
 
-/// True if tensor cores have both contractions of `chain`, of a softmax
-/// between, in 16 bits, by tiles with zeros for rows that are not there.
+/// True if tensor cores that have the types multiply both contractions of
+/// `chain`, of a softmax between, in 16 bits, by tiles with zeros for rows that
+/// are not there.
 static bool takesPaddedRows(const ContractionChain &chain) {
   constexpr int64_t kSumsOfMatrix = 16, kColumnsOfMatrix = 8;
   int64_t sums = getExtent(chain.first, chain.firstSum);
@@ -143,6 +145,21 @@ bool hasFewRows(const ContractionChain &chain) {
   int64_t rows = getExtent(chain.second, chain.row);
   return !ShapedType::isDynamic(rows) && rows > 0 && rows < kChainRows &&
          takesPaddedRows(chain);
+}
+
+/// True if the tensor cores of `chip` have the types of both contractions.
+static bool hasMatrixProducts(const ContractionChain &chain, const Chip &chip) {
+  for (linalg::LinalgOp op : {chain.first, chain.second})
+    for (Value factor : op.getDpsInputs())
+      if (!chip.hasMatrixProducts(getElementTypeOrSelf(factor)))
+        return false;
+  return true;
+}
+
+/// The chip of `limits`, whose name has been checked.
+static const Chip &getChip(const FormKernelsOptions &limits) {
+  const Chip *chip = findChip(limits.chip);
+  return chip ? *chip : getDefaultChip();
 }
 
 std::optional<ChainBytes> getStreamBytes(const ContractionChain &chain) {
@@ -186,7 +203,7 @@ static bool fits(const std::optional<ChainBytes> &bytes, int64_t capacity) {
 bool mayHaveRow(const ContractionChain &chain,
                 const FormKernelsOptions &limits) {
   int64_t columns = getExtent(chain.first, chain.firstColumn);
-  return takesPaddedRows(chain) &&
+  return takesPaddedRows(chain) && hasMatrixProducts(chain, getChip(limits)) &&
          (ShapedType::isDynamic(columns) || columns > 1) &&
          getExtent(chain.first, chain.firstSum) <= kMaxChainExtent &&
          getExtent(chain.second, chain.secondColumn) <= kMaxChainExtent &&
@@ -201,7 +218,7 @@ std::optional<StringRef> getObstacle(const ContractionChain &chain,
   int64_t sums = getExtent(chain.first, chain.firstSum);
   int64_t results = getExtent(chain.second, chain.secondColumn);
   std::optional<ChainBytes> whole = getRowBytes(chain);
-  bool isFew = hasFewRows(chain);
+  bool isFew = hasFewRows(chain) && hasMatrixProducts(chain, getChip(limits));
   bool isShort = !isFew && fits(whole, limits.chainBytes);
   std::optional<ChainBytes> streamed =
       isShort ? std::nullopt : getStreamBytes(chain);

@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms/Kernels.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -137,7 +138,7 @@ static LogicalResult checkBufferizable(func::FuncOp function) {
 }
 
 LogicalResult formKernels(ModuleOp module, const FormKernelsOptions &options) {
-  if (failed(checkEncodings(module)))
+  if (!resolveChip(module, options.chip) || failed(checkEncodings(module)))
     return failure();
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
@@ -170,7 +171,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   using FormKernelsPassBase::FormKernelsPassBase;
 
   void runOnOperation() override {
-    if (failed(formKernels(getOperation(), {chainBytes, chainBlocks})))
+    if (failed(formKernels(getOperation(), {chainBytes, chainBlocks, chip})))
       signalPassFailure();
   }
 };

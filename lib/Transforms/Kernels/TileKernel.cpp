@@ -212,6 +212,13 @@ LogicalResult KernelTiler::splitChainOf(const KernelGroup &group) {
   if (sizes[chain.secondSum] == 0)
     return second.emitOpError("has no parts of its sum, loop ")
            << chain.secondSum << ", in 'split'; give that a size";
+  for (auto [loop, row] : llvm::enumerate(group.getRowOf(second)))
+    if (loop != chain.secondSum && sizes[loop] != 0 &&
+        !(row && group.getRows()[*row]))
+      return second.emitOpError("cannot share out its loop ")
+             << loop
+             << " to blocks that share its sum: each needs all of it for what "
+                "it has of a row; give it the size 0 in 'split'";
   SmallVector<int64_t> block(options.block);
   block.resize(group.getRoot().getNumLoops());
   ChainDims results = getResultDims(chain);

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .kernel import Chain, Kernel, Op
+from .matrix import matrix_rate
 from .split import COLUMNS, ColumnSplit
 from .target import Target
 from .tile import Tile, clamp_threads, count_tiles, fill_block
@@ -61,7 +62,7 @@ class Chained:
         else:
             sizes = (chain.stream_row_bytes, chain.stream_tile_bytes)
             columns = self.stream
-            if self._stays_in_registers(kernel, chain):
+            if self._stays_in_registers(kernel, chain, target):
                 return self.split.apply(self._keep(kernel, chain, target), kernel, target)
             rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             tile = Tile((), 1, (self.steps,), stream=columns)
@@ -98,7 +99,7 @@ class Chained:
         steps = (max(sums, stream),)
         return Tile(block, 32 * warps, steps, stream=stream, slots=self.slots)
 
-    def _stays_in_registers(self, kernel: Kernel, chain: Chain) -> bool:
+    def _stays_in_registers(self, kernel: Kernel, chain: Chain, target: Target) -> bool:
         """Tell whether tensor cores multiply both, and what is between has 16 bits."""
         first, second = kernel.ops[chain.first], kernel.ops[chain.second]
         sums = math.prod(map(first.extent, first.sums))
@@ -106,6 +107,7 @@ class Chained:
             all(operand.bits == 16 for operand in (*first.inputs, *second.inputs))
             and sums % 16 == 0
             and _columns(second) % 8 == 0
+            and all(matrix_rate(op, target) for op in (first, second))
         )
 
     def _stream_rows(self, kernel: Kernel, chain: Chain) -> Sequence[int]:

@@ -25,6 +25,7 @@ def write_schedule(
     limits: dict[str, Option] = {"assume_distinct_arguments": True}
     if any(kernel.chain for kernel in kernels):
         limits |= {"chain_bytes": target.row_bytes, "chain_blocks": target.chain_blocks}
+        limits["chip"] = chip
     program = writer.apply("workgroup-linalg-to-kernels", "%program", **limits)
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:

@@ -2,6 +2,15 @@
 // RUN: FileCheck %s < %t.once
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-form-kernels{chain-bytes=83456 chain-blocks=54})' --mlir-print-local-scope | diff %t.once -
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-kernels)' --mlir-print-local-scope | FileCheck %s --check-prefix=NONE
+// RUN: sed -e 's/bf16/f16/g' -e 's/f16/bf16/g' %s | mlir-opt --pass-pipeline='builtin.module(workgroup-form-kernels{chain-bytes=83456 chain-blocks=54 chip=sm_80})' | FileCheck %s --check-prefix=BFLOAT
+// RUN: sed -e 's/bf16/f16/g' -e 's/f16/bf16/g' %s | mlir-opt --pass-pipeline='builtin.module(workgroup-form-kernels{chain-bytes=83456 chain-blocks=54 chip=sm_75})' | FileCheck %s --check-prefix=NONE
+// RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-kernels{chip=sm_1})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHIP
+
+// Tensor cores of sm_75 have no bf16.
+
+// BFLOAT: func.func private @query_0_contraction(
+// BFLOAT: tensor.expand_shape
+// CHIP: error: 'builtin.module' op cannot be compiled for unknown chip
 
 // Attention of one query has no loop along queries: vectors times matrices. Tensor cores take rows,
 // so it gets one, of one iteration, and so does the conversion behind it. Without memory for chains

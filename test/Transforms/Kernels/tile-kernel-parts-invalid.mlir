@@ -1,5 +1,8 @@
 // RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(workgroup-tile-kernel{split=0,0,48 stream=32}))' -o /dev/null
 // RUN: not mlir-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(workgroup-tile-kernel{split=16 stream=32}))' -o /dev/null 2>&1 | FileCheck %s
+// RUN: not mlir-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(workgroup-tile-kernel{split=0,32,48 stream=48}))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=COLUMNS
+
+// COLUMNS-COUNT-2: error: 'linalg.matmul' op cannot share out its loop 1 to blocks that share its sum: each needs all of it for what it has of a row; give it the size 0 in 'split'
 
 // CHECK: error: 'linalg.matmul' op has no parts of its sum, loop 2, in 'split'; give that a size
 

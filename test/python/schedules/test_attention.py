@@ -153,6 +153,24 @@ def test_scores_are_kept_nowhere() -> None:
     assert sum(int(width or 1) for width in widths) == rows * columns // threads
 
 
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("keys", [384, 330])
+def test_chip_without_the_type(keys: int) -> None:
+    """Tensor cores of sm_75 have no bf16: tiles are not those of warps with whole rows."""
+    attention = replace(LONG, kind="bf16", rows=48, keys=keys, mask="added")
+    module = pipeline.compile(attention.text, chip="sm_75")
+    assert len(module.kernels) == 1
+    assert module.schedule is not None
+    assert '"stream" = ' in module.schedule
+    assert '"slots"' not in module.schedule
+    assert "mma.sync" not in module.ptx
+    assert not module.diagnostics
+    arguments = attention.make_arguments(np.random.default_rng(9))
+    for order in ("forward", "reverse", 7):
+        result = module.run(*arguments, check="races", workers=1, order=order)
+        np.testing.assert_allclose(result, attention.compute(*arguments), 2e-2, 2e-2)
+
+
 # Of f16 and bf16 that tensor cores multiply, no score leaves the registers.
 NARROW = replace(LONG, kind="f16", rows=128, keys=256, width=64, out=64)
 

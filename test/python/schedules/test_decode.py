@@ -125,6 +125,16 @@ def test_chips(chip: str) -> None:
     run(module, attention, attention.make_arguments(np.random.default_rng(3)))
 
 
+def test_chip_without_the_type() -> None:
+    """Tensor cores of sm_75 have no bf16: nothing is made for them."""
+    attention = replace(DECODE, rows=2, groups=2, kind="bf16", mask="added")
+    module = pipeline.compile(attention.text, chip="sm_75")
+    assert "mma.sync" not in module.ptx
+    assert module.schedule is not None
+    assert "stream" not in module.schedule
+    run(module, attention, attention.make_arguments(np.random.default_rng(3)))
+
+
 def test_mutants_are_found() -> None:
     """Barriers, waits and lanes that are wrong are found, or proved not to be needed."""
     attention = replace(DECODE, groups=1, rows=3, keys=640, mask="added")

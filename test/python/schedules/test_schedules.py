@@ -392,7 +392,7 @@ def test_text_of_a_chain() -> None:
     kernel = chain(32, 256, 128, 64)
     text = write_schedule([kernel], [choose_tile(kernel, A100)], target=A100, version="9")
     (formed,) = (line for line in text.splitlines() if "workgroup-linalg-to-kernels" in line)
-    assert '"chain-bytes" = 83456, "chain-blocks" = 54}' in formed
+    assert '"chain-bytes" = 83456, "chain-blocks" = 54, "chip" = "sm_80"}' in formed
     assert '"block" = [1, 64, 0, 0], "reduction" = [16], "columns" = 128' in text
     assert "chain" not in write_schedule([pointwise(())], [Tile((), 32)], target=A100, version="9")
 
