@@ -1,7 +1,8 @@
 """Instructions of kernels that hand memory over by mbarriers, and of units that work by themselves.
 
-TMA fills memory and counts bytes on an mbarrier, warp groups multiply what lies in memory, and
-fences let such units see what threads have written.
+TMA fills memory and counts bytes on an mbarrier, or stores what is there; warp groups multiply what
+lies in memory; fences let such units see what threads have written. Barriers of part of the block
+are here too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from certificates.ir import Instruction, NotUnderstood, Operand
 
 Kind = Literal[
     "init", "arrive", "expect", "try", "transfer", "proxy", "init fence", "product",
-    "commit products", "wait products", "elect", "nothing",
+    "commit products", "wait products", "store", "commit stores", "wait stores", "meet", "signal",
+    "elect", "nothing",
 ]  # fmt: skip
 
 
@@ -24,7 +26,9 @@ class Async:
 
     ``operands``: of `init`, the mbarrier and the count; `arrive`, the mbarrier; `expect`, it and
     the bytes; `try`, which waits for a phase, it and the parity; `transfer`, the destination, the
-    mbarrier and the tensor map; `product`, the descriptors of matrices that lie in memory.
+    mbarrier and the tensor map; `product`, the descriptors of matrices that lie in memory; `store`,
+    the source and the tensor map; `meet`, at a barrier of part of the block, and `signal`, which
+    does not wait there, its number and the threads that it counts.
     ``tiles``: of `product`, rows and columns of these in elements, and whether the rows are those
     that are summed; ``pending``: groups that may go on.
     """
@@ -44,6 +48,13 @@ _CALLS: dict[str, Kind] = {
     "wgmma.fence.sync.aligned": "nothing",
     "wgmma.commit_group.sync.aligned": "commit products",
     "wgmma.wait_group.sync.aligned": "wait products",
+    "cp.async.bulk.commit.group": "commit stores",
+    "cp.async.bulk.wait.group": "wait stores",
+    "cp.async.bulk.wait.group.read": "wait stores",
+    "barrier.cta.sync.aligned.count": "meet",
+    "barrier.cta.sync.count": "meet",
+    "barrier.cta.arrive.aligned.count": "signal",
+    "barrier.cta.arrive.count": "signal",
     "elect.sync": "elect",
     "setmaxnreg.inc.sync.aligned.u32": "nothing",
     "setmaxnreg.dec.sync.aligned.u32": "nothing",
@@ -51,13 +62,15 @@ _CALLS: dict[str, Kind] = {
 _TRY = re.compile(
     r'asm sideeffect "\{\\0A\\09\.reg \.pred +P1; \\0A\\09LAB_WAIT: \\0A\\09'
     r"mbarrier\.try_wait\.parity\.shared\.b64 P1, \[\$0\], \$1, \$2; \\0A\\09"
-    r"@P1 bra\.uni DONE; \\0A\\09bra\.uni +LAB_WAIT; \\0A\\09DONE: \\0A\\09\}\"," + r' "r,r,r"\('
+    r"@P1 bra\.uni DONE; \\0A\\09bra\.uni +LAB_WAIT; \\0A\\09DONE: \\0A\\09\}\","
+    + r' "r,[rn],[rn]"\('
 )
 _PRODUCT = re.compile(
     r'asm sideeffect "\{\\0A\.reg \.pred p;\\0Asetp\.ne\.b32 p, \$(\d+), 0;\\0A'
     r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.\w+\.(f16|bf16)\.(f16|bf16) "
     r"\{([$\d, ]+)\}, \$(\d+), \$(\d+), p, \$(\d+),  \$(\d+), \$(\d+),  \$(\d+);\\0A\}\\0A\", "
 )
+_STORE = re.compile(r"cp\.async\.bulk\.tensor\.(s2g|reduce\.\w+)\.tile\.")
 _MOVE = re.compile(r'asm sideeffect "", "')
 """Ties registers to their place: it does nothing."""
 
@@ -71,10 +84,12 @@ def find_async(line: Instruction) -> Async | None:
     name = line.callee.removeprefix("@llvm.nvvm.")
     if name.startswith("cp.async.bulk.tensor.g2s.tile."):
         return _find_transfer(line)
+    if _STORE.match(name):
+        return Async("store", line.operands[:2])
     kind = _CALLS.get(name)
     if kind is None:
         return None
-    if kind == "wait products":
+    if kind in ("wait products", "wait stores"):
         if line.operands[0].kind != "int" or line.operands[0].number < 0:
             raise NotUnderstood(f"line {line.line}: a wait for no number of groups")
         return Async(kind, pending=line.operands[0].number)

@@ -283,8 +283,8 @@ class Comparison:
     def _check_boxes(self, effects: Effects) -> None:
         """Check that there is a size for each tensor map by which bytes come, and no other."""
         used = {
-            effect.operands[2].name for effect in effects.lines.values()
-            if isinstance(effect, Async) and effect.kind == "transfer"
+            effect.operands[-1].name for effect in effects.lines.values()
+            if isinstance(effect, Async) and effect.kind in ("transfer", "store")
         }  # fmt: skip
         maps = [box["parameter"] for box in self.claims["boxes"]]
         expect(sorted(maps), sorted(used), f"kernel {self.kernel.name}: boxes")
@@ -292,7 +292,7 @@ class Comparison:
             if box["parameter"] not in self.kernel.parameters or box["bytes"] <= 0:
                 raise Refuted(f"{box['parameter']} is no tensor map")
             self.checked.assumed.append(
-                f"a transfer by {box['parameter']} brings {box['bytes']} bytes"
+                f"a transfer by {box['parameter']} is of {box['bytes']} bytes"
             )
 
     def _find_intervals(self, lines: Sequence[Instruction], graph: Graph, effects: Effects) -> None:

@@ -1,6 +1,6 @@
 """What happens before what, where threads hand memory over by mbarriers.
 
-A thread knows of each thread how far it has come, and of each mbarrier how many phases are over. It
+A thread knows of each thread how far it has come, and of each barrier how many phases are over. It
 learns that at barriers, and from an mbarrier whose phase it has waited for. That one order of what
 threads do stands for all is shown, not assumed: each arrival and each wait can only be of the phase
 that it was of.
@@ -20,22 +20,34 @@ MOST_BARRIERS = 64
 
 
 @dataclass(slots=True, eq=False)
-class Mbarrier:
-    """An mbarrier: what its phase has, and what is known once the one before is over.
+class Barrier:
+    """A barrier of the block, or of part of it: what its phase has.
 
-    ``waiters``: of each phase, how far each thread was when it waited, 0 if it did not. ``filled``:
-    phases that bytes came in. ``expecters``: thread, how far it was, bytes.
+    ``name``: what it is called; ``column``: of clocks, with the phases that are over; ``gathered``:
+    what is known once this phase is over; ``waiting``: threads that learn that at once.
     """
 
-    address: int
+    name: str
     column: int
     count: int
-    maker: int
-    made: int
     gathered: Array
-    known: Array
     phase: int = 0
     arrived: int = 0
+    waiting: list[Array] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Mbarrier(Barrier):
+    """An mbarrier, which a thread has made.
+
+    ``known``: what is known as the phase before is over. ``waiters``: of each phase, how far each
+    thread was when it waited, 0 if it did not. ``filled``: phases that bytes came in.
+    ``expecters``: thread, how far it was, bytes.
+    """
+
+    maker: int = 0
+    made: int = 0
+    known: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     brought: int = 0
     expecters: list[tuple[int, int, int]] = field(default_factory=list)
     waiters: dict[int, Array] = field(default_factory=dict)
@@ -45,8 +57,8 @@ class Mbarrier:
 class Clocks:
     """How far threads are, as each of them knows it.
 
-    The row of a thread has a number for each thread, for each mbarrier, and three more for each
-    thread: up to where a fence has shown what it wrote to units that work by themselves, up to
+    The row of a thread has a number for each thread, for each barrier, and three more for each
+    thread: up to where a fence of it has shown what it did to units that work by themselves, up to
     where one has shown mbarriers that it made, and how far it has come, though what it wrote need
     not be seen: lanes that do something as a warp wait for each other, and for nothing else.
     """
@@ -59,7 +71,8 @@ class Clocks:
         self.rows = np.zeros((threads, self.reached + threads), np.int32)
         self.everybody = np.arange(threads)
         self._advance(self.everybody)
-        self.barriers: dict[int, Mbarrier] = {}
+        self.mbarriers: dict[int, Mbarrier] = {}
+        self.barriers: dict[int, Barrier] = {}
 
     def now(self, threads: Array) -> Array:
         """How far threads are."""
@@ -91,53 +104,94 @@ class Clocks:
                 self.synchronize(lanes)
 
     def fence(self, threads: Array, *, data: bool) -> None:
-        """Show what happened before to units that work by themselves; mbarriers, if not `data`."""
-        before = self.rows[threads, : self.threads]
+        """Show what they did to units that work by themselves; mbarriers only, if not `data`."""
         for start in (self.fenced, self.ready) if data else (self.ready,):
-            self.rows[threads, start : start + self.threads] = np.maximum(
-                self.rows[threads, start : start + self.threads], before
-            )
+            self.rows[threads, start + threads] = self.now(threads)
         self._advance(threads)
+
+    # Barriers.
+
+    def _find_column(self, line: int) -> int:
+        """A column for a new barrier."""
+        count = len(self.barriers) + len(self.mbarriers)
+        if count == MOST_BARRIERS:
+            raise NotUnderstood(f"line {line}: more barriers than are followed")
+        return self.threads + count
+
+    def _check_phase(self, line: int, barrier: Barrier, threads: Array, phase: int) -> None:
+        if np.any(self.rows[threads, barrier.column] < phase):
+            raise Refuted(f"line {line}: a thread may come to {barrier.name} when phase "
+                          f"{phase - 1} is not over")  # fmt: skip
+
+    def _gather(self, line: int, barrier: Barrier, threads: Array, count: int) -> None:
+        """Let threads arrive."""
+        self._check_phase(line, barrier, threads, barrier.phase)
+        barrier.gathered = np.maximum(barrier.gathered, self.rows[threads].max(axis=0))
+        self._advance(threads)
+        barrier.arrived += count
+        if barrier.arrived > barrier.count:
+            raise Refuted(f"line {line}: more threads arrive than {barrier.name} counts")
+
+    def _end_phase(self, barrier: Barrier) -> None:
+        barrier.phase += 1
+        barrier.gathered[barrier.column] = barrier.phase
+        for threads in barrier.waiting:
+            self.rows[threads] = np.maximum(self.rows[threads], barrier.gathered)
+            self._advance(threads)
+        barrier.gathered = np.zeros_like(barrier.gathered)
+        barrier.arrived, barrier.waiting = 0, []
+
+    def meet(
+        self, line: int, number: int, threads: Array, count: int, *, waits: bool
+    ) -> tuple[Barrier, int]:
+        """Come to a barrier of so many threads; returns it, and the phase that is to be over."""
+        warps, lanes = np.unique(threads // WARP, return_counts=True)
+        if np.any(lanes < np.minimum(WARP, self.threads - warps * WARP)):
+            raise Refuted(f"line {line}: a barrier that not all lanes of a warp are at")
+        barrier = self.barriers.get(number)
+        if barrier is None:
+            empty = np.zeros(self.rows.shape[1], np.int32)
+            barrier = Barrier(f"barrier {number}", self._find_column(line), count, empty)
+            self.barriers[number] = barrier
+        if not 0 <= number < 16 or count % WARP or (barrier.arrived and count != barrier.count):
+            raise Refuted(f"line {line}: barrier {number} of {count} threads, which is none")
+        barrier.count, phase = count, barrier.phase
+        self._gather(line, barrier, threads, len(warps) * WARP)
+        if waits:
+            barrier.waiting.append(threads)
+        if barrier.arrived == count:
+            self._end_phase(barrier)
+        return barrier, phase
 
     # mbarriers.
 
     def make(self, line: int, address: int, count: int, thread: int) -> None:
         """Make an mbarrier."""
-        if address in self.barriers or address % 8 or not 0 < count < 1 << 20:
+        if address in self.mbarriers or address % 8 or not 0 < count < 1 << 20:
             raise Refuted(f"line {line}: an mbarrier that is there already, or is none")
-        if len(self.barriers) == MOST_BARRIERS:
-            raise NotUnderstood(f"line {line}: more mbarriers than are followed")
-        column = self.threads + len(self.barriers)
-        width = self.rows.shape[1]
-        made = int(self.rows[thread, thread])
-        empty = np.zeros(width, np.int32)
-        self.barriers[address] = Mbarrier(address, column, count, thread, made, empty, empty.copy())
+        self.mbarriers[address] = Mbarrier(
+            f"the mbarrier at byte {address}", self._find_column(line), count,
+            np.zeros(self.rows.shape[1], np.int32), maker=thread,
+            made=int(self.rows[thread, thread]),
+        )  # fmt: skip
 
     def find(self, line: int, address: int, threads: Array) -> Mbarrier:
         """The mbarrier at an address, that these threads know of."""
-        barrier = self.barriers.get(address)
+        barrier = self.mbarriers.get(address)
         if barrier is None:
             raise Refuted(f"line {line}: there is no mbarrier at byte {address}")
         if np.any(self.rows[threads, barrier.maker] < barrier.made):
             raise Refuted(f"line {line}: a thread may come before the mbarrier is made")
         return barrier
 
-    def _check_phase(self, line: int, barrier: Mbarrier, threads: Array, phase: int) -> None:
-        if np.any(self.rows[threads, barrier.column] < phase):
-            raise Refuted(f"line {line}: a thread may come to the mbarrier at byte "
-                          f"{barrier.address} when phase {phase - 1} is not over")  # fmt: skip
-
     def arrive(self, line: int, address: int, threads: Array, expected: int = 0) -> None:
         """Arrive, each thread once, and announce bytes."""
         barrier = self.find(line, address, threads)
-        self._check_phase(line, barrier, threads, barrier.phase)
-        for thread in threads if expected else ():
-            barrier.expecters.append((int(thread), int(self.rows[thread, thread]), expected))
-        barrier.gathered = np.maximum(barrier.gathered, self.rows[threads].max(axis=0))
-        self._advance(threads)
-        barrier.arrived += len(threads)
-        if barrier.arrived > barrier.count:
-            raise Refuted(f"line {line}: more threads arrive than the mbarrier counts")
+        times = self.now(threads)
+        self._gather(line, barrier, threads, len(threads))
+        if expected:
+            barrier.expecters += [(int(thread), int(time), expected)
+                                  for thread, time in zip(threads, times, strict=True)]  # fmt: skip
         self._complete(line, barrier)
 
     def bring(self, line: int, address: int, thread: int, size: int) -> tuple[int, int]:
@@ -168,11 +222,9 @@ class Clocks:
         if waiters is not None and np.any(reached < waiters):
             thread = int(np.flatnonzero(reached < waiters)[0])
             raise Refuted(f"line {line}: a phase may end that thread {thread} does not expect yet")
-        barrier.phase += 1
-        barrier.known, barrier.gathered = barrier.gathered, np.zeros_like(barrier.gathered)
-        barrier.known[barrier.column] = barrier.phase
-        barrier.arrived = barrier.brought = 0
-        barrier.expecters = []
+        barrier.known = barrier.gathered
+        self._end_phase(barrier)
+        barrier.brought, barrier.expecters = 0, []
 
     def wait(self, line: int, address: int, threads: Array, parity: int) -> bool:
         """Wait for a phase; returns whether it is over."""
@@ -192,7 +244,7 @@ class Clocks:
 
     def finish(self) -> None:
         """Check that nothing is on its way when the block ends."""
-        for barrier in self.barriers.values():
+        for barrier in self.mbarriers.values():
             if barrier.filled:
-                raise Refuted(f"nobody waits for phase {min(barrier.filled)} of the mbarrier at "
-                              f"byte {barrier.address}, which bytes come in")  # fmt: skip
+                raise Refuted(f"nobody waits for phase {min(barrier.filled)} of {barrier.name}, "
+                              "which bytes come in")  # fmt: skip

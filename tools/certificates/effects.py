@@ -125,8 +125,8 @@ class Effects:
         if name == "asm":
             return self._find_assembly(line)
         if name in _BARRIERS:
-            if line.operands and line.operands[0].number != 0:
-                raise self._fail(line, "a barrier of another number")
+            if line.operands and (line.operands[0].kind != "int" or line.operands[0].number):
+                raise self._fail(line, "a barrier of all threads of another number")
             return Order("barrier")
         if name == "@llvm.nvvm.bar.warp.sync":
             whole = line.operands[0].kind == "int" and line.operands[0].number % 2**32 == 2**32 - 1

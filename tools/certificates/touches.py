@@ -72,7 +72,7 @@ class Touches:
             raise Refuted(f"line {touch.line}: two threads write the same byte")
         if touch.writes:
             self.written[touch.cells] = True
-        elif touch.outside and not self.written[touch.cells].all():
+        elif touch.what == "product" and not self.written[touch.cells].all():
             raise Refuted(f"line {touch.line}: reads what nothing has filled")
         others = self.touches if touch.writes else self.writes
         for other in others.values():

@@ -1,4 +1,4 @@
-"""Blocks whose threads hand memory over by mbarriers, followed as they run.
+"""Blocks whose threads hand memory over by mbarriers, or by barriers of part of the block.
 
 Threads that go the same way go together, until they part; parts run on by turns, and those that
 parted at a branch go on together where its ways meet. One order of turns is followed. That each
@@ -16,7 +16,7 @@ import numpy as np
 
 from certificates.asynchronous import Async, find_atoms
 from certificates.cells import WARP, Refuted
-from certificates.clocks import Clocks
+from certificates.clocks import Barrier, Clocks
 from certificates.effects import Access, Order
 from certificates.graph import EXIT, START
 from certificates.ir import Instruction, NotUnderstood, Operand
@@ -26,6 +26,10 @@ from certificates.values import Array, Environment, Unknown, Value, pick
 
 STEPS = 2_000_000
 """The instructions that are followed before it is too much."""
+KINDS = ("copy", "product", "store")
+"""What goes on by itself until a thread waits for groups of it."""
+_COMMITS = {"commit products": "product", "commit stores": "store"}
+_WAITS = {"wait products": "product", "wait stores": "store"}
 _PART = re.compile(r"extractvalue \{ i32, i1 \} (%\S+), ([01])")
 
 
@@ -33,8 +37,9 @@ _PART = re.compile(r"extractvalue \{ i32, i1 \} (%\S+), ([01])")
 class Unit:
     """Threads that are at one place. ``stop``: where those that parted from others meet them.
 
-    ``waits``: it is at a barrier. ``parts``: of one whose threads have parted, how many are still
-    on their way; ``met``: threads that are there, with what they know.
+    ``waits``: it has come to barriers, each of which ends a phase before it goes on. ``parts``: of
+    one whose threads have parted, how many are still on their way; ``met``: threads that are there,
+    with what they know.
     """
 
     threads: Array
@@ -43,7 +48,7 @@ class Unit:
     environment: Environment
     stop: str = EXIT
     parent: Unit | None = None
-    waits: int = 0
+    waits: list[tuple[Barrier, int]] = field(default_factory=list)
     parts: int = 0
     met: list[tuple[Array, Environment]] = field(default_factory=list)
 
@@ -57,8 +62,9 @@ class Units:
         count = machine.threads
         self.clocks = Clocks(count)
         self.touches = Touches(machine.size, self._find_grain(), self.clocks)
-        self.groups = {what: np.zeros(count, np.int64) for what in ("copy", "product")}
-        self.last = START
+        self.groups = {what: np.zeros(count, np.int64) for what in KINDS}
+        self.last = np.full(count, START)
+        self.moved = False
         self.rest = [Unit(machine.everybody, machine.graph.entry, 0, dict(machine.parameters))]
 
     def _find_grain(self) -> int:
@@ -69,73 +75,50 @@ class Units:
     def run(self) -> None:
         """Follow all threads to their ends; raises Refuted where they race or wait for ever."""
         while self.rest:
-            moved = False
+            self.moved = False
             for unit in list(self.rest):
-                if not unit.waits:
-                    moved |= self._run(unit)
-            if not moved and not self._synchronize():
-                lines = sorted({self._line(unit) for unit in self.rest})
-                raise Refuted(f"threads wait for ever, at lines {lines}")
+                self._run(unit)
+            if not self.moved:
+                lines = {self.slice.steps[unit.label][unit.step].line for unit in self.rest}
+                raise Refuted(f"threads wait for ever, at lines {sorted(lines)}")
         self.clocks.finish()
-        for what in ("copy", "product"):
+        for what in ("product", "store"):  # memory may be somebody else's when they go on
             for touch in self.touches.going_on(what):
                 raise Refuted(f"line {touch.line}: nobody waits for what it does")
 
-    def _line(self, unit: Unit) -> int:
-        return unit.waits or self.slice.steps[unit.label][unit.step].line
-
-    def _synchronize(self) -> bool:
-        """Let all threads of the block go on behind a barrier, if they are all at one."""
-        if sum(len(unit.threads) for unit in self.rest) < self.machine.threads:
-            return False
-        if not all(unit.waits for unit in self.rest):
-            return False
-        if len({unit.waits for unit in self.rest}) > 1:
-            raise Refuted("threads are at different barriers")
-        for unit in self.rest:
-            warps, lanes = np.unique(unit.threads // WARP, return_counts=True)
-            if np.any(lanes < np.minimum(WARP, self.machine.threads - warps * WARP)):
-                raise Refuted(f"line {unit.waits}: a barrier that not all lanes of a warp are at")
-        self.last = self.rest[0].waits
-        for unit in self.rest:
-            unit.waits = 0
-        self.clocks.synchronize(self.machine.everybody)
-        for touch in self.touches.going_on("copy"):
-            self.machine.intervals.setdefault(touch.line, set()).add(self.last)
-        return True
-
     # A unit.
 
-    def _run(self, unit: Unit) -> bool:
-        """Let a unit go on until it waits, or is no more; returns whether it has."""
-        moved = False
+    def _run(self, unit: Unit) -> None:
+        """Let a unit go on until it waits, or is no more."""
         while unit in self.rest:
             steps = self.slice.steps[unit.label]
             while unit.step < len(steps):
                 if not self._step(unit, steps[unit.step]):
-                    return moved
-                self.machine.steps += 1
-                if self.machine.steps > STEPS:
-                    raise NotUnderstood("more happens than is followed")
+                    return
+                self._count()
                 unit.step += 1
-                moved = True
-                if unit.waits:
-                    return True
-            self.machine.steps += 1
+            self._count()
             self._branch(unit)
-            moved = True
-        return moved
+
+    def _count(self) -> None:
+        self.moved = True
+        self.machine.steps += 1
+        if self.machine.steps > STEPS:
+            raise NotUnderstood("more happens than is followed")
 
     def _step(self, unit: Unit, line: Instruction) -> bool:
         """Follow an instruction; returns whether it is over."""
         if line.op == "phi":
             return True
         effect = self.machine.effects.of(line)
+        is_over = True
         if isinstance(effect, Access):
             self._access(unit, line, effect)
         elif isinstance(effect, Order):
-            self._order(unit, line, effect)
-        elif isinstance(effect, Async) and not self._work(unit, line, effect):
+            is_over = self._order(unit, line, effect)
+        elif isinstance(effect, Async):
+            is_over = self._work(unit, line, effect)
+        if not is_over:
             return False
         if line.name in self.slice.names:
             unit.environment[line.name] = self._evaluate(unit, line, effect)
@@ -183,7 +166,7 @@ class Units:
     def _access(self, unit: Unit, line: Instruction, access: Access) -> None:
         value = self.machine.values.operand(access.pointer, unit.environment)
         self.machine.check(line.line, value, unit.threads, unit.environment)
-        self.machine.intervals.setdefault(line.line, set()).add(self.last)
+        self._note_barriers(line.line, unit.threads)
         if isinstance(value, Unknown):
             raise NotUnderstood(f"line {line.line}: touches a place that is not known")
         at = pick(value, unit.threads, self.machine.threads).astype(np.int64)
@@ -224,33 +207,70 @@ class Units:
             raise Refuted(f"line {line.line}: byte {int(at[~inside][0])} is not in "
                           f"{sorted(variables)}")  # fmt: skip
 
-    def _order(self, unit: Unit, line: Instruction, order: Order) -> None:
+    def _note_barriers(self, line: int, threads: Array) -> None:
+        """Note behind which barriers of the block threads do something."""
+        found = self.machine.intervals.setdefault(line, set())
+        found.update(np.unique(self.last[threads]).tolist())
+
+    def _order(self, unit: Unit, line: Instruction, order: Order) -> bool:
+        """Follow what orders threads of a warp or the block, or copies; whether it is over."""
         if order.kind == "barrier":
-            unit.waits = line.line
-        elif order.kind == "warp":
+            return self._meet_others(unit, line, order)
+        if order.kind == "warp":
             self.clocks.synchronize_warps(unit.threads)
         elif order.kind == "commit":
             self.groups["copy"][unit.threads] += 1
         else:
             self.touches.finish("copy", unit.threads, self.groups["copy"], order.pending)
+        return True
 
     def _work(self, unit: Unit, line: Instruction, effect: Async) -> bool:
-        """Follow what concerns mbarriers and units that work by themselves."""
+        """Follow what concerns mbarriers, parts of the block, and units that work by themselves."""
         kind = effect.kind
+        if kind in ("meet", "signal"):
+            return self._meet_others(unit, line, effect)
         if kind in ("init", "arrive", "expect", "try"):
             return self._use_mbarrier(unit, line, effect)
         if kind in ("elect", "product", "commit products", "wait products"):
             self.clocks.gather_warps(unit.threads)
-        if kind == "transfer":
-            self._transfer(unit, line, effect)
-        elif kind in ("proxy", "init fence"):
+        if kind in ("proxy", "init fence"):
             self.clocks.fence(unit.threads, data=kind == "proxy")
+        elif kind == "transfer":
+            self._transfer(unit, line, effect)
+        elif kind == "store":
+            self._store(unit, line, effect)
         elif kind == "product":
             self._multiply(unit, line, effect)
-        elif kind == "commit products":
-            self.groups["product"][unit.threads] += 1
-        elif kind == "wait products":
-            self.touches.finish("product", unit.threads, self.groups["product"], effect.pending)
+        elif kind in _COMMITS:
+            self.groups[_COMMITS[kind]][unit.threads] += 1
+        elif kind in _WAITS:
+            what = _WAITS[kind]
+            self.touches.finish(what, unit.threads, self.groups[what], effect.pending)
+        return True
+
+    def _meet_others(self, unit: Unit, line: Instruction, effect: Order | Async) -> bool:
+        """Come to a barrier, or go on behind it once all are there."""
+        is_of_block = isinstance(effect, Order)
+        if not unit.waits:
+            self.moved = True
+            numbers, count = np.zeros(len(unit.threads), np.int64), -(-self.machine.threads // WARP)
+            if isinstance(effect, Async):
+                numbers = self._values(unit, effect.operands[0], line)
+                count = self._number(unit, effect.operands[1], line) // WARP
+            unit.waits = [
+                self.clocks.meet(line.line, int(number), unit.threads[numbers == number],
+                                 count * WARP, waits=effect.kind != "signal")
+                for number in np.unique(numbers)
+            ]  # fmt: skip
+        is_over = all(barrier.phase > phase for barrier, phase in unit.waits)
+        if effect.kind != "signal" and not is_over:
+            return False
+        unit.waits = []
+        if is_of_block:
+            self.last[unit.threads] = line.line
+            for touch in self.touches.going_on("copy"):
+                if np.isin(touch.agents[touch.times == GOING_ON], unit.threads).any():
+                    self.machine.intervals.setdefault(touch.line, set()).add(line.line)
         return True
 
     def _use_mbarrier(self, unit: Unit, line: Instruction, effect: Async) -> bool:
@@ -275,23 +295,43 @@ class Units:
             self.touches.words |= set(cells.ravel().tolist())
         return True
 
+    def _find_box(self, line: Instruction, tensor_map: Operand) -> int:
+        """The bytes that a transfer brings, or takes away."""
+        if tensor_map.name not in self.boxes:
+            raise NotUnderstood(f"line {line.line}: how much {tensor_map.name} brings is not said")
+        return self.boxes[tensor_map.name]
+
+    def _check_transfer(self, line: Instruction, at: Array, size: int, place: Operand) -> None:
+        variables = frozenset(self.machine.effects.variables_of(place))
+        self._check_bounds(line, at, size, variables)
+        if np.any(at % 128):
+            raise Refuted(f"line {line.line}: a transfer at bytes {at}, no multiples of 128")
+
     def _transfer(self, unit: Unit, line: Instruction, effect: Async) -> None:
         target, barrier, tensor_map = effect.operands
-        size = self.boxes.get(tensor_map.name)
-        if size is None:
-            raise NotUnderstood(f"line {line.line}: how much {tensor_map.name} brings is not said")
+        size = self._find_box(line, tensor_map)
         if len(unit.threads) != 1:
             raise Refuted(f"line {line.line}: several threads begin a transfer")
         at = np.array([self._number(unit, target, line)], np.int64)
-        variables = frozenset(self.machine.effects.variables_of(target))
-        self._check_bounds(line, at, size, variables)
-        if at[0] % 128:
-            raise Refuted(f"line {line.line}: a transfer to byte {at[0]}, no multiple of 128")
+        self._check_transfer(line, at, size, target)
         address = self._number(unit, barrier, line)
         cells = self.touches.spread(at, size)
         column, done = self.clocks.bring(line.line, address, int(unit.threads[0]), size)
         self.touches.add(Touch(line.line, True, True, cells, np.array([column]),
                                np.array([done], np.int32), unit.threads))  # fmt: skip
+
+    def _store(self, unit: Unit, line: Instruction, effect: Async) -> None:
+        """Let TMA read what threads have written; each begins a store by itself."""
+        source, tensor_map = effect.operands
+        size = self._find_box(line, tensor_map)
+        at = self._values(unit, source, line).astype(np.int64)
+        self._check_transfer(line, at, size, source)
+        threads = unit.threads
+        self.touches.add(Touch(
+            line.line, False, True, self.touches.spread(at, size), threads,
+            np.full(len(threads), GOING_ON, np.int32), threads, "store",
+            self.groups["store"][threads] + 1,
+        ))  # fmt: skip
 
     def _multiply(self, unit: Unit, line: Instruction, effect: Async) -> None:
         """Warp groups read the matrices that their descriptors are of until they have waited."""
@@ -335,15 +375,29 @@ class Units:
         if label not in self.slice.branches:
             self._go(unit, self.graph.meets.get(label, EXIT))
             return
-        if last.op != "br":
-            raise NotUnderstood(f"line {last.line}: a branch of many ways")
-        taken = self._values(unit, last.operands[0], last).astype(bool)
-        if taken.all() or not taken.any():
-            self._go(unit, last.labels[0 if taken.all() else 1])
-            return
-        self._part(unit, taken, last)
+        ways = self._find_ways(unit, last)
+        if len(ways) == 1:
+            self._go(unit, *ways)
+        else:
+            self._part(unit, ways)
 
-    def _part(self, unit: Unit, taken: Array, last: Instruction) -> None:
+    def _find_ways(self, unit: Unit, last: Instruction) -> dict[str, Array]:
+        """Which of the threads of a unit go which way."""
+        value = self._values(unit, last.operands[0], last)
+        default, *labels = last.labels
+        numbers = [operand.number % (1 << operand.type.bits) for operand in last.operands[1:]]
+        if last.op == "br":
+            labels, numbers = [*labels], [0]
+        ways: dict[str, Array] = {}
+        rest = np.ones(len(value), bool)
+        for number, label in zip(numbers, labels, strict=True):
+            here = value == number
+            ways[label] = ways.get(label, np.zeros(len(value), bool)) | here
+            rest &= ~here
+        ways[default] = ways.get(default, np.zeros(len(value), bool)) | rest
+        return {label: unit.threads[here] for label, here in ways.items() if here.any()}
+
+    def _part(self, unit: Unit, ways: dict[str, Array]) -> None:
         """Let threads go different ways."""
         meet = self.graph.meets.get(unit.label, EXIT)
         parent = unit.parent
@@ -352,11 +406,11 @@ class Units:
         else:
             parent.parts -= 1
         self.rest.remove(unit)
-        parent.parts += 2
-        for threads, way in ((unit.threads[taken], 0), (unit.threads[~taken], 1)):
+        parent.parts += len(ways)
+        for way, threads in ways.items():
             part = Unit(threads, unit.label, 0, dict(unit.environment), meet, parent)
             self.rest.append(part)
-            self._go(part, last.labels[way])
+            self._go(part, way)
 
     def _go(self, unit: Unit, target: str) -> None:
         """Take a unit to a block."""

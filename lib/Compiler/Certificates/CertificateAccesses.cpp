@@ -58,11 +58,11 @@ bool hasOwnOrder(const llvm::Instruction &instruction) {
     return llvm::cast<llvm::InlineAsm>(call->getCalledOperand())
         ->hasSideEffects();
   llvm::StringRef name = getIntrinsicName(instruction);
-  return name.consume_front("llvm.nvvm.") &&
+  return !getOrder(instruction) && name.consume_front("llvm.nvvm.") &&
          llvm::any_of(
              llvm::ArrayRef<llvm::StringRef>{"mbarrier.", "cp.async.bulk.",
                                              "wgmma.", "fence.", "elect.sync",
-                                             "setmaxnreg."},
+                                             "setmaxnreg.", "barrier.cta."},
              [&](llvm::StringRef start) { return name.starts_with(start); });
 }
 

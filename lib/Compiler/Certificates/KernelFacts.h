@@ -73,8 +73,9 @@ findBlockExtents(const llvm::Function &kernel);
 /// What orders threads at `instruction`, if anything does.
 std::optional<OrderFact> getOrder(const llvm::Instruction &instruction);
 
-/// True if `instruction` concerns mbarriers, or units that work by themselves:
-/// TMA, products of warp groups, fences, and assembly with effects.
+/// True if `instruction` concerns mbarriers, barriers of part of the block, or
+/// units that work by themselves: TMA, products of warp groups, fences, and
+/// assembly with effects.
 bool hasOwnOrder(const llvm::Instruction &instruction);
 
 /// Finds the barriers behind which each access may be.

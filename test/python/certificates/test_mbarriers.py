@@ -1,4 +1,4 @@
-"""Certificates of kernels whose threads hand memory over by mbarriers."""
+"""Certificates of kernels whose threads hand memory over by mbarriers, or by barriers of a part."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_products_of_warp_groups_hold(options: str) -> None:
     assert "wgmma.mma_async" in text
     assert "try_wait.parity" in text
     (kernel,) = check(document, text)
-    assert {what.split(" brings ")[1] for what in kernel.assumed} == {"8192 bytes"}
+    assert {what.split(" is of ")[1] for what in kernel.assumed} == {"8192 bytes"}
     assert ("mbarrier.arrive.shared(" in text) == (options != OPTIONS[0])
 
 
@@ -147,6 +147,14 @@ FILL = (
     "addrspace(3) @buffer to ptr addrspace(7)), ptr addrspace(3) @ready, ptr %map, i32 0, i32 0, "
     "i16 0, i64 0, i1 false, i1 false, i32 0)"
 )
+PUT = (
+    "call void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3) @buffer, ptr %map, "
+    "i32 0, i32 0, i64 0, i1 false)"
+)
+COMMIT = "call void @llvm.nvvm.cp.async.bulk.commit.group()"
+READ = "call void @llvm.nvvm.cp.async.bulk.wait.group.read(i32 0)"
+MEET = "call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 1, i32 64)"
+SIGNAL = "call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 1, i32 64)"
 
 
 def wait(parity: int) -> str:
@@ -193,7 +201,7 @@ def by_first(*lines: str) -> str:
         ([by_first(EXPECT.replace("256", "128"), FILL), wait(0), LOAD], 1, "refuted"),
         # What threads have written, and what they have read, before it is filled.
         ([STORE, FENCE, BARRIER, by_first(EXPECT, FILL), wait(0)], 1, "holds"),
-        ([STORE, BARRIER, FENCE, by_first(EXPECT, FILL), wait(0)], 1, "holds"),
+        ([STORE, BARRIER, FENCE, by_first(EXPECT, FILL), wait(0)], 1, "refuted"),
         ([STORE, BARRIER, by_first(EXPECT, FILL), wait(0)], 1, "refuted"),
         ([FENCE, STORE, BARRIER, by_first(EXPECT, FILL), wait(0)], 1, "refuted"),
         ([STORE, FENCE, by_first(EXPECT, FILL), wait(0)], 1, "refuted"),
@@ -204,6 +212,78 @@ def by_first(*lines: str) -> str:
 )  # fmt: skip
 def test_small_kernels(body: list[str], count: int, said: str) -> None:
     assert find(body, count) == said
+
+
+SENT = by_first(PUT, COMMIT, READ)
+AGAIN = "store i32 1, ptr addrspace(3) %other"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ([STORE, FENCE, BARRIER, SENT, BARRIER, AGAIN], "holds"),
+        ([STORE, FENCE, BARRIER, SENT], "holds"),
+        ([STORE, FENCE, BARRIER, SENT, LOAD], "holds"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT, READ.replace(".read", "")), BARRIER, AGAIN],
+         "holds"),
+        # Without the fence, or with one where it shows nothing.
+        ([STORE, BARRIER, SENT, BARRIER, AGAIN], "refuted"),
+        ([STORE, BARRIER, FENCE, SENT, BARRIER, AGAIN], "refuted"),
+        ([FENCE, STORE, BARRIER, SENT, BARRIER, AGAIN], "refuted"),
+        # Without a barrier.
+        ([STORE, FENCE, SENT, BARRIER, AGAIN], "refuted"),
+        ([STORE, FENCE, BARRIER, SENT, AGAIN], "refuted"),
+        # What is not of a group, not waited for, not waited for long enough, or by somebody else.
+        ([STORE, FENCE, BARRIER, by_first(PUT, READ), BARRIER, AGAIN], "refuted"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT), BARRIER, AGAIN], "refuted"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT)], "refuted"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT, READ.replace("i32 0", "i32 1")), BARRIER,
+          AGAIN], "refuted"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT, READ).replace("%first, label %do, label "
+          "%done", "%first, label %done, label %do"), BARRIER, AGAIN], "holds"),
+        ([STORE, FENCE, BARRIER, by_first(PUT, COMMIT), READ, BARRIER, AGAIN], "holds"),
+        ([STORE, FENCE, BARRIER, by_first(PUT.replace("@buffer", "@ready"), COMMIT, READ)],
+         "refuted"),
+    ],
+)  # fmt: skip
+def test_stores_by_tma(body: list[str], said: str) -> None:
+    assert find(body, 1) == said
+
+
+def by_warps(first: list[str], second: list[str]) -> list[str]:
+    """Let two warps do something."""
+    lines = ["%is_second = icmp uge i32 %tid, 32", "br i1 %is_second, label %two, label %one",
+             "one:", *first, "br label %done", "two:", *second, "br label %done",
+             "done:"]  # fmt: skip
+    return ["\n".join(lines)]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ([STORE, MEET, LOAD], "holds"),
+        ([STORE, MEET.replace("aligned.", ""), LOAD], "holds"),
+        ([STORE, MEET.replace("i32 64", "i32 32"), LOAD], "refuted"),
+        ([STORE, MEET.replace("i32 64", "i32 96"), LOAD], "refuted"),
+        ([STORE, MEET.replace("i32 1", "i32 16"), LOAD], "refuted"),
+        ([STORE, SIGNAL, LOAD], "refuted"),
+        (by_warps([STORE, SIGNAL], [MEET, LOAD]), "holds"),
+        (by_warps([STORE, MEET], [MEET, LOAD]), "holds"),
+        (by_warps([STORE], [MEET, LOAD]), "refuted"),
+        (by_warps([SIGNAL, STORE], [MEET, LOAD]), "refuted"),
+        (by_warps([STORE, SIGNAL], [SIGNAL, LOAD]), "refuted"),
+        (by_warps([STORE, SIGNAL.replace("i32 1", "i32 2")], [MEET, LOAD]), "refuted"),
+        # A warp that may come again before the others have come at all.
+        (by_warps([STORE, SIGNAL, SIGNAL], [MEET, MEET, LOAD]), "refuted"),
+        (by_warps([STORE, SIGNAL, MEET], [MEET, SIGNAL, LOAD]), "refuted"),
+        (by_warps([STORE, SIGNAL, MEET.replace("i32 1", "i32 2")],
+                  [MEET, SIGNAL.replace("i32 1", "i32 2"), LOAD]), "holds"),
+        (by_warps([STORE, MEET, SIGNAL], [MEET, MEET, LOAD]), "holds"),
+        ([by_first(MEET)], "refuted"),
+    ],
+)  # fmt: skip
+def test_barriers_of_part_of_the_block(body: list[str], said: str) -> None:
+    assert find(body, 1) == said
 
 
 def test_mbarriers_are_made_before_they_are_used() -> None:
