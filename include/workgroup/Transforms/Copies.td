@@ -93,9 +93,9 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     says why another copy from global to workgroup memory is not asynchronous.
 
     **TMA.** On sm_90 and later, TMA can copy a whole tile at the request of one thread.
-    `strategy=tma` uses it wherever possible. `strategy=auto` uses it only if, in addition, the
-    tile has at least 4 KiB and takes one load, and the threads of a warp access the buffer
-    along rows, so that padding would not help (TMA writes dense rows). Requirements:
+    `strategy=tma` uses it wherever possible. `strategy=auto` also requires that the tile has at
+    least 4 KiB and takes one load, and that the threads of a warp access the buffer along rows.
+    TMA writes dense rows, and padding does not help such accesses. Requirements:
 
     - The block executes the copy together, without element conversion, with constant extents
       and a contiguous target.

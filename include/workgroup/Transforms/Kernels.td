@@ -50,11 +50,11 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
 
     Otherwise a remark says what prevented it.
 
-    **Chains.** Two contractions form a chain if the second multiplies what element-wise
-    operations, and reductions of rows, compute from the result of the first, as in attention,
-    and if nothing else uses the values in between. Both results must be contiguous along their
-    columns, and the second contraction's operand along its sum. A chain becomes one kernel in
-    one of two ways:
+    **Chains.** Two contractions form a chain if element-wise operations, and reductions of
+    rows, compute a factor of the second from the result of the first, as in attention. Nothing
+    else may use the values in between. Both results must be contiguous along their columns, and
+    the second contraction's operand along its sum. A chain becomes one kernel in one of two
+    ways:
 
     - The kernel keeps whole rows in workgroup memory. 16 rows, and the tiles that are
       multiplied, must fit into `chain-bytes`.

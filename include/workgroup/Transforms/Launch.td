@@ -24,11 +24,12 @@ def FormLaunchesPass : Pass<"workgroup-form-launches"> {
     kernels, functions that those call, and functions that read thread ids are left to
     `workgroup-distribute-loops`, and so are loops over threads in the body.
 
-    **Grid.** Dimensions go to x, y and z as they are mapped, `linear_dim_0` to x, if the grid
-    is known to fit the limits of the hardware: 2^31 - 1 blocks along x, 65,535 along y and z.
-    Otherwise all dimensions go to x, and each block computes its iteration by unsigned 32-bit
-    divisions. Dimensions mapped to `sequential` become loops in the launch. If the grid may be
-    empty, the launch stands in an `scf.if`; a loop that is known to be empty is erased.
+    **Grid.** Dimensions go to x, y and z as they are mapped, and `linear_dim_0` to x. This
+    requires a grid that is known to fit the limits of the hardware: 2^31 - 1 blocks along x,
+    65,535 along y and z. Otherwise all dimensions go to x, and each block computes its
+    iteration by unsigned 32-bit divisions. Dimensions mapped to `sequential` become loops in
+    the launch. If the grid may be empty, the launch stands in an `scf.if`; a loop that is known
+    to be empty is erased.
 
     **Block.** `threads` gives the number of threads per block along x, y and z. Without it, a
     block has as many threads along each dimension as the largest loop over threads in the body

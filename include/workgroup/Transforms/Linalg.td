@@ -58,10 +58,10 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       input that they read. Dimensions of one element, and operations without iterations, are
       removed.
 
-    **Operands of contractions.** What the body of a sum of products computes from an operand
-    before it multiplies (`(a - za) * (b - zb)` of `linalg.quantized_matmul`, or weights with a
-    scale for each column) becomes an element-wise operation, with a remark, if each element is
-    multiplied at least 16 times. What is left is a contraction.
+    **Operands of contractions.** The body of a sum of products may change an operand before it
+    multiplies, as in `(a - za) * (b - zb)` of `linalg.quantized_matmul`, or for weights with a
+    scale for each column. If each element is multiplied at least 16 times, that computation
+    becomes an element-wise operation, with a remark. What is left is a contraction.
 
     **Fusion.** Element-wise operations are fused into element-wise users, and into a reduction
     that is their only user. Transpositions, broadcasts and other copies are also fused into

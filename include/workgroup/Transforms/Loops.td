@@ -19,7 +19,7 @@ def CompareDistributionsPass : Pass<"workgroup-compare-distributions"> {
     processors.
 
     Changes nothing. The pass looks at pairs of linalg operations, each in a parallel loop of
-    its own that is mapped to threads, warps or lanes, where the second continues with the
+    its own that is mapped to threads, warps or lanes. The second operation continues with the
     result of the first, as a product adds to what a fill has written. A remark tells whether
     each processor continues with the elements that it wrote itself. That is so if the loops
     have the same mapping, the same numbers of iterations, and the same slices of the result in
@@ -80,12 +80,12 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     iteration is repeated. Linear ids (`linear_dim_0`) count all dimensions; several linear
     dimensions are counted together, `linear_dim_0` fastest. The lane of a thread is its linear
     id modulo 32. A loop over lanes is executed by the warp that executes the enclosing loop
-    over warps. Without one, it is executed by each warp that reaches it, if it depends on the
-    warp (an id of threads or warps, a branch on one, private memory), and by the first warp of
-    the block otherwise. Threads that do not reach a loop do not take part in it. A loop in a
-    branch that depends on ids of the loop's own processors is therefore an error; conditions
-    loaded from memory are assumed to be uniform. Each block executes a loop over threads. Warps
-    along x (`#gpu.warp<x>`) require a block whose size along x is known to be a multiple of 32.
+    over warps. Without one, each warp that reaches it executes it, if it depends on the warp
+    (an id of threads or warps, a branch on one, private memory). Otherwise the first warp of
+    the block does. Threads that do not reach a loop do not take part in it. A loop in a branch
+    that depends on ids of the loop's own processors is therefore an error; conditions loaded
+    from memory are assumed to be uniform. Each block executes a loop over threads. Warps along
+    x (`#gpu.warp<x>`) require a block whose size along x is known to be a multiple of 32.
 
     **Overflow.** Indices are assumed not to overflow: the last index plus the number of
     processors times the step (times `chunk`) is less than 2^63, and so is the upper bound minus
@@ -96,9 +96,9 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     is distributed like that loop, so that each thread fills what it adds to. Counts and sizes
     have to be constant.
 
-    No barriers are inserted. An outermost loop of one iteration that only contains one fill, or
-    one copy between global and workgroup memory, with operands that are uniform over the block,
-    is replaced by its body, which the threads execute together.
+    No barriers are inserted. An outermost loop of one iteration may contain only one fill, or
+    one copy between global and workgroup memory. If its operands are uniform over the block,
+    the loop is replaced by its body, which the threads execute together.
 
     Fails, and changes nothing, if
 

@@ -45,9 +45,13 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
     `default-alignment`. A `gpu.launch` attribution cannot carry an alignment, so an allocation
     there that needs more than the alignment of its element stays until outlining.
 
-    Fails, at the operation, on a size without bound, on a layout that is not strided, on
-    recursion, and on a buffer that outlives the loop iteration that allocates it, as its
-    activations cannot share one buffer.
+    Fails, at the operation, on
+
+    - a size without bound;
+    - a layout that is not strided;
+    - recursion;
+    - a buffer that outlives the loop iteration that allocates it, as its activations cannot
+      share one buffer.
 
     With `insert-barriers`, a `gpu.barrier` is inserted where a loop allocates, or at the last
     point of the iteration that all threads pass together. No thread then writes the buffer

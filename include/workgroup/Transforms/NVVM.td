@@ -108,10 +108,16 @@ def FlattenKernelArgumentsPass
 
     Kernels of one module get unique names, because one PTX text will contain them.
 
-    Fails on unranked memrefs, on layouts that are not strided, on tensor maps whose box has
-    dynamic extents, on types without an LLVM form, on functions that return a memref of dynamic
-    shape, and on uses other than calls of a function with such arguments. Source:
-    `docs/kernel-interface.md`; upstream's bare-pointer convention refuses dynamic layouts.
+    Fails on
+
+    - unranked memrefs, and layouts that are not strided;
+    - tensor maps whose box has dynamic extents;
+    - types without an LLVM form;
+    - functions that return a memref of dynamic shape;
+    - uses other than calls of a function with such arguments.
+
+    Source: `docs/kernel-interface.md`; upstream's bare-pointer convention refuses dynamic
+    layouts.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",

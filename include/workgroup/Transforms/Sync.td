@@ -77,16 +77,16 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
     between, the pass inserts `nvvm.fence.proxy`: before the barrier in between, or otherwise
     right before the TMA operation.
 
-    The remarks `InsertedWait` and `InsertedFence` report these. If a wait or a fence does not
-    help, or if a copy is waited for in a way that the analysis does not follow, such as by an
-    mbarrier, nothing is inserted and the conflict is reported.
+    The remarks `InsertedWait` and `InsertedFence` report these. Nothing is inserted if a wait
+    or a fence does not help, or if a copy is waited for in a way that the analysis does not
+    follow, such as by an mbarrier. The conflict is then reported.
 
     **Other waits.** Where threads may wait for others by a lock, a flag, a barrier of some
     threads, or a phase, no barrier is inserted after that point, as it could block those
     others. Conflicts that it would order are reported.
 
-    With `named-barriers`, accesses of threads in one branch region of an `scf.if` are ordered
-    there by an `nvvm.barrier` with a number of its own (1 to 15), if always the same warps,
+    With `named-barriers`, accesses in one branch region of an `scf.if` are ordered there by an
+    `nvvm.barrier` with a number of its own (1 to 15). This requires that always the same warps,
     with all of their lanes, take that region.
 
     Fails, and changes nothing in that kernel, if a barrier stands where not all threads arrive
@@ -157,9 +157,9 @@ def VerifySyncPass : Pass<"workgroup-verify-sync"> {
   let description = [{
     Proves that the threads of a kernel do not race, or reports where they may.
 
-    Changes nothing. The pass reports accesses of two threads of a block to the same byte, at
-    least one of them a write, that no barrier separates on every path from one to the other,
-    and conflicting accesses of threads of different blocks:
+    Changes nothing. The pass reports two accesses of different threads to the same byte, at
+    least one of them a write, if no barrier separates them on every path from one to the other.
+    Threads may be of one block or of two:
 
     - `data race on`: an error that names the two threads and their accesses.
     - `cannot synchronize`: an error where no barrier would help. Between two blocks, none does.
@@ -168,9 +168,11 @@ def VerifySyncPass : Pass<"workgroup-verify-sync"> {
     - `possible data race on`: a warning, or an error with `strict`, with the reason why it
       could not be decided.
 
-    Without a report there is no race, for any launch, provided that indices are in bounds, that
-    arguments overlap only as `llvm.noalias` and `assume-distinct-arguments` permit, and that
-    the grid has one block along each dimension whose block id the kernel does not read.
+    Without a report there is no race, for any launch. This assumes that
+
+    - indices are in bounds;
+    - arguments overlap only as `llvm.noalias` and `assume-distinct-arguments` permit;
+    - the grid has one block along each dimension whose block id the kernel does not read.
   }];
   let options = [AssumeDistinctArgumentsOption, StrictOption];
 }
