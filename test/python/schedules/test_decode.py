@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -146,6 +147,31 @@ def test_mutants_are_found() -> None:
     assert {verdict.mutant.kind for verdict in verdicts} == set(kinds)
     missed = [str(verdict) for verdict in verdicts if not is_fine(verdict)]
     assert not missed, "\n".join(missed)
+
+
+@pytest.mark.parametrize(("part", "is_needed"), [(64, False), (192, True)])
+@pytest.mark.parametrize("size", [9216, 17280], ids=["slot", "row"])
+def test_slots_that_parts_fill(part: int, size: int, *, is_needed: bool) -> None:
+    """Of parts of one step the second slot stays empty: without it, nothing is found amiss."""
+    attention = replace(DECODE, groups=1, rows=3, keys=640, mask="none")
+    schedule, count = re.subn(
+        r'"split" = \[(.+), 64\]',
+        rf'"split" = [\1, {part}]',
+        pipeline.choose_schedule(attention.text, chip="sm_80"),
+    )
+    assert count == 1
+    arguments = attention.make_arguments(np.random.default_rng(4))
+    gpu = pipeline.compile(attention.text, chip="sm_80", schedule=schedule, until="gpu")
+    text = gpu.texts["gpu"]
+    mutant = text.replace("memref<18432xi8", f"memref<{size}xi8")
+    assert mutant != text
+    run(pipeline.compile(text, sync="keep"), attention, arguments)
+    module = pipeline.compile(mutant, sync="keep", verify=False)
+    if is_needed:
+        with pytest.raises(pipeline.Error):
+            run(module, attention, arguments)
+    else:
+        run(module, attention, arguments)
 
 
 def test_results_of_16_bits() -> None:
