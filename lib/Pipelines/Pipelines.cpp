@@ -232,6 +232,7 @@ void buildMemoryPipeline(OpPassManager &pm,
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
 static void buildKernelLowering(OpPassManager &pm) {
+  pm.addPass(createUnpackProductsPass());
   pm.addPass(createConvertNVGPUToNVVMPass());
   pm.addPass(createLegalizeForNVVMPass());
   pm.addPass(createLowerAffinePass());

@@ -100,6 +100,10 @@ LogicalResult convertKernelsToNVVM(
     gpu::GPUModuleOp module,
     function_ref<LogicalResult(OpPassManager &, Operation *)> run);
 
+/// Hands registers from product to product of warps inside `root`, without
+/// vectors in between. See pass `workgroup-unpack-products`.
+void unpackProducts(Operation *root);
+
 /// Rejects what the conversion to NVVM left behind in the `gpu.module`s inside
 /// `root`. See pass `workgroup-verify-nvvm`.
 LogicalResult verifyNVVM(Operation *root);

@@ -196,6 +196,35 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   ];
 }
 
+def UnpackProductsPass : Pass<"workgroup-unpack-products"> {
+  let summary = "Hand registers from product to product of warps as they are";
+  let description = [{
+    An `nvgpu.mma.sync` of `f16`, of `f64`, or of `f32` by tf32 becomes an
+    `nvvm.mma.sync` of the registers that its vectors were made of, and the next
+    product takes its sums from there. Upstream's conversion packs the sums of each
+    product into an array of vectors, and unpacks it for the next one, by some twenty
+    operations, which all that follows has to look at.
+
+    ```mlir
+    %a = vector.from_elements %a0, %a1, %a2, %a3, ... : vector<4x2xf16>
+    %s = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 16]} : ...
+    %t = nvgpu.mma.sync(%d, %e, %s) {mmaShape = [16, 8, 16]} : ...
+    ```
+    becomes
+    ```mlir
+    %s = nvvm.mma.sync A[%r0, %r1, %r2, %r3] B[%r4, %r5] C[%c0, %c1, %c2, %c3] ...
+    %s0 = llvm.extractvalue %s[0] : !llvm.struct<(f32, f32, f32, f32)>
+    ...
+    %t = nvvm.mma.sync A[...] B[...] C[%s0, %s1, %s2, %s3] ...
+    ```
+
+    Other products are left to upstream. Example:
+    `test/Transforms/NVVM/unpack-products.mlir`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
   let summary = "Reject what the conversion to NVVM left behind";
   let description = [{
