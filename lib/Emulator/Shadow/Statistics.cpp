@@ -26,6 +26,25 @@ unsigned countDenseSectors(const Request &request, uint64_t bytes) {
   return llvm::divideCeil(countUnits(request, bytes, 1), kSectorBytes);
 }
 
+/// True if `request` is `other` farther on by whole passes over the banks, and
+/// so costs the same: a pass has whole sectors.
+static bool isShifted(const Request &request, const Request &other) {
+  static_assert(kPassBytes % kSectorBytes == 0);
+  if (request.lanes != other.lanes || !request.lanes)
+    return false;
+  unsigned first = llvm::countr_zero(request.lanes);
+  uint64_t distance = request.addresses[first] - other.addresses[first];
+  if (distance % kPassBytes)
+    return false;
+  uint64_t differs = 0; // no branches, so that it is done for lanes at once
+  for (unsigned lane = 0; lane < Request::kLanes; ++lane) {
+    uint64_t isThere = -uint64_t(request.lanes >> lane & 1);
+    differs |=
+        (request.addresses[lane] - other.addresses[lane] - distance) & isThere;
+  }
+  return !differs;
+}
+
 //===----------------------------------------------------------------------===//
 // The log
 //===----------------------------------------------------------------------===//
@@ -73,8 +92,9 @@ void AccessLog::add(unsigned thread, uint32_t site, uint64_t address) {
   }
   std::vector<Request> &requests = log.requests[thread / kWarpSize];
   uint32_t visit = log.visits[thread]++;
-  if (visit == 0)
+  if (!log.isTouched)
     touched.push_back(site);
+  log.isTouched = true;
   if (visit >= kMaxVisits) {
     ++log.skipped;
     return;
@@ -86,22 +106,28 @@ void AccessLog::add(unsigned thread, uint32_t site, uint64_t address) {
 }
 
 void AccessLog::flush() {
-  llvm::sort(touched);
-  touched.erase(llvm::unique(touched), touched.end());
   for (uint32_t site : touched) {
     uint64_t bytes = tables.sites[site].bytes;
     bool isShared = tables.sites[site].space == Space::Shared;
     SiteLog &log = sites[site];
     Totals part;
     for (std::vector<Request> &requests : log.requests) {
-      for (const Request &request : requests)
-        if (request.lanes)
-          part.add(request, bytes, isShared);
+      for (const Request &request : requests) {
+        if (!request.lanes)
+          continue;
+        if (!isShifted(request, log.sample)) {
+          log.sample = request;
+          log.sampleCost = Totals();
+          log.sampleCost.add(request, bytes, isShared);
+        }
+        part += log.sampleCost;
+      }
       requests.clear();
     }
     totals[site] += part;
     totals[site] += part.scaledTo(log.skipped);
     log.skipped = 0;
+    log.isTouched = false;
     std::fill(log.visits.begin(), log.visits.end(), 0);
   }
   touched.clear();

@@ -70,6 +70,11 @@ private:
     std::vector<std::vector<Request>> requests;
     /// Accesses that are in no request.
     uint64_t skipped = 0;
+    bool isTouched = false;
+    /// The last request that was looked at, and what it costs: most requests at
+    /// a site are like the one before.
+    Request sample;
+    Totals sampleCost;
   };
   std::vector<SiteLog> sites;
   std::vector<uint32_t> touched;

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Error, UsageError
 from ..records.findings import AccessStatistics, Report
-from ..runtime.emulator import Options, translate
+from ..runtime.emulator import Options
 from ..runtime.random_values import make_random
 from ..system.toolchain import require_numpy
 from .document import Access, Run
@@ -46,21 +46,14 @@ def emulate(
     """
     try:
         require_numpy("the emulator")
-        with ThreadPoolExecutor(1) as beside:
-            translated = beside.submit(_translate, module, kernel)
+        # What the program prints on the host is not of the report.
+        with ThreadPoolExecutor(1) as beside, redirect_stdout(sys.stderr):
+            checked = beside.submit(_run, module, arguments, kernel, seed, blocks, check="races")
             statistics = _run(module, arguments, kernel, seed, blocks, check="none")
-            translated.result()
-        checks = _run(module, arguments, kernel, seed, blocks, check="races")
+            checks = checked.result()
     except Error as error:
         return Emulation((), (), describe_error(error))
     return Emulation(statistics, checks, "")
-
-
-def _translate(module: Module, kernel: str) -> None:
-    """Translate kernels for the second run, which takes as long as the first run."""
-    for one in module.kernels.values():
-        if kernel in ("", one.name):
-            translate(one._emulation, one.name, Options(check="races"))
 
 
 def _run(
@@ -72,15 +65,21 @@ def _run(
     *,
     check: Check,
 ) -> tuple[Report, ...]:
-    options = Options(check=check, statistics=check == "none", blocks=blocks, seed=seed)
+    options = Options(
+        check=check,
+        statistics=check == "none",
+        blocks=blocks,
+        seed=seed,
+        fixes=False,
+        results=False,
+    )
     if kernel or not module.entries:
         return _run_kernels(module, arguments, kernel, options)
     reports: list[Report] = []
     for name in module.entries if arguments is None else [None]:
         entry = module.entry(name)
         values = _choose(entry.arguments, arguments, seed)
-        with redirect_stdout(sys.stderr):  # what the program prints on the host
-            reports += module.emulate(*values, entry=name, options=options)
+        reports += module.emulate(*values, entry=name, options=options)
     return tuple(reports)
 
 

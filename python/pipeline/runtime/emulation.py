@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -13,12 +13,19 @@ if TYPE_CHECKING:
     from ..records.signature import Signature
 
 
+class Translated(NamedTuple):
+    """A kernel as code of this process; ``lock`` is held while it runs."""
+
+    kernel: _native.EmulatedKernel
+    lock: threading.Lock
+
+
 @dataclass(slots=True)
 class Emulation:
     """The kernels of a module for the emulator, which translates them when they are first run.
 
-    ``lock`` is held while one runs. ``translated`` has those that have been, by
-    name, check, whether statistics are made, and whether threads stop for random times.
+    ``translated`` has those that have been, by name, check, whether statistics are made, and
+    whether threads stop for random times.
     ``made_by_llvm`` is the version of LLVM that wrote the bitcode of a bundle; empty if that was
     done here. There may be no bitcode then.
     """
@@ -30,10 +37,7 @@ class Emulation:
     """Records of the native extension or, from a bundle, those with the same fields."""
     needs_distinct_arguments: bool
     made_by_llvm: str = ""
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    translated: dict[tuple[str, str, bool, bool], _native.EmulatedKernel] = field(
-        default_factory=dict
-    )
+    translated: dict[tuple[str, str, bool, bool], Translated] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what kernels are translated from."""

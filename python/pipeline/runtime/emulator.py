@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from ..records.limits import STEP_LIMIT
 from ..records.scalars import describe_value, read_integer
 from ..system.toolchain import load_native, require_numpy
 from .arguments import Value, evaluate, tensor_layout
+from .emulation import Translated
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view
 
@@ -64,7 +66,8 @@ _ERRORS: dict[str, type[CheckError]] = {
 class Options:
     """How to run a launch; see ``Kernel.run``.
 
-    ``fixes``: look for barriers that would mend races, and try them.
+    ``fixes``: look for barriers that would mend races, and try them. ``results``: whether anybody
+    looks at what is computed: else new memory is not filled with what no result looks like.
     """
 
     check: Check = "none"
@@ -77,6 +80,7 @@ class Options:
     blocks: int = 0
     statistics: bool = False
     fixes: bool = True
+    results: bool = True
 
     def __post_init__(self) -> None:
         """Raise UsageError for a value that makes no sense."""
@@ -96,7 +100,7 @@ class Options:
         if len(self.seeds) > 1:
             shown = sorted(self.seeds)
             raise UsageError(f"error: a launch has one seed, but there are {shown}")
-        for name in ("statistics", "delays", "fixes"):
+        for name in ("statistics", "delays", "fixes", "results"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError.of_option(name, "must be True or False")
         if self.statistics and self.check != "none":
@@ -138,11 +142,10 @@ def _read_number(name: str, value: Any) -> int:
 class Prepared:
     """A launch that is ready to run."""
 
-    emulation: Emulation
     kernel: str
     values: Sequence[Value]
     request: _native.LaunchRequest
-    native: _native.EmulatedKernel
+    translated: Translated
     options: Options
 
 
@@ -161,9 +164,9 @@ def prepare(
     load_emulator(emulation)
     _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
-    native = translate(emulation, kernel.name, options)
-    _accept(native.refuse(request), kernel, location)
-    return Prepared(emulation, kernel.name, values, request, native, options)
+    translated = translate(emulation, kernel.name, options)
+    _accept(translated.kernel.refuse(request), kernel, location)
+    return Prepared(kernel.name, values, request, translated, options)
 
 
 def check_trust(emulation: Emulation, backend: str) -> None:
@@ -217,10 +220,10 @@ def _accept(fault: str, kernel: Signature, location: Location | None) -> None:
 def launch(prepared: Prepared) -> Report:
     """Run a kernel in place. Raises InternalError."""
     request = prepared.request
-    with prepared.emulation.lock:
+    with prepared.translated.lock:
         start = time.perf_counter()
         bar = _make_progress_bar(prepared.kernel, request)
-        result = prepared.native.launch(request, bar)
+        result = prepared.translated.kernel.launch(request, bar)
         seconds = time.perf_counter() - start
     if result.crash is not None:
         raise InternalError(f"error: the emulator crashed: {result.crash}", "")
@@ -228,13 +231,14 @@ def launch(prepared: Prepared) -> Report:
     return report_from_native(result, prepared.kernel, check, seconds, hints)
 
 
-def translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
+def translate(emulation: Emulation, name: str, options: Options) -> Translated:
     """Make a kernel ready to run, if it is not. Raises CompileError if it cannot be emulated."""
     key = (name, options.check, options.statistics, options.delays)
     made = emulation.translated.get(key)
     if made is None:
         # Of threads that do so at once, the first one's stays.
-        made = emulation.translated.setdefault(key, _translate(emulation, name, options))
+        new = Translated(_translate(emulation, name, options), threading.Lock())
+        made = emulation.translated.setdefault(key, new)
     return made
 
 

@@ -52,7 +52,9 @@ def allocate(size: int, poison: int) -> tuple[int, Any]:
     """Return where new aligned memory of `size` bytes is, all of them `poison`, and its owner."""
     import numpy as np
 
-    memory = np.full(size + _ALIGNMENT, poison, np.uint8)
+    memory = np.zeros(size + _ALIGNMENT, np.uint8)  # whose pages take time only when touched
+    if poison:
+        memory.fill(poison)
     address: int = memory.__array_interface__["data"][0]
     return address + -address % _ALIGNMENT, memory
 

@@ -135,10 +135,10 @@ def test_parameters_by_value() -> None:
     kernel = pipeline.compile(
         BY_VALUE, until="llvm", sync="keep", verify=False, chip="sm_90"
     ).kernels["k"]
-    native = translate(kernel._emulation, "mapped", pipeline.Options())
+    translated = translate(kernel._emulation, "mapped", pipeline.Options())
     request = _native.LaunchRequest()
     request.parameters = [_native.ParameterValue(), _native.ParameterValue()]
-    assert native.refuse(request) == ""
+    assert translated.kernel.refuse(request) == ""
 
 
 def test_variables() -> None:

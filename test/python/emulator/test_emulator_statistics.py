@@ -105,6 +105,45 @@ def test_part_of_a_warp(threads: int) -> None:
     assert statistics.accesses == 2 * threads
 
 
+def gather(number: int) -> str:
+    return kernel(
+        f"%n: memref<{number}x32xi32>, %a: memref<2048xf32>",
+        f"""
+    %end = arith.constant {number} : index
+    scf.for %i = %c0 to %end step %c1 {{
+      %x = memref.load %n[%i, %tx] : memref<{number}x32xi32>
+      %p = arith.index_cast %x : i32 to index
+      %y = memref.load %a[%p] : memref<2048xf32>
+      memref.store %y, %w[%p] : memref<2048xf32, #wg>
+    }}
+    gpu.barrier
+    %z = memref.load %w[%tx] : memref<2048xf32, #wg>
+    memref.store %z, %a[%tx] : memref<2048xf32>
+""",
+        buffers="%w: memref<2048xf32, #wg>",
+    )
+
+
+def test_each_request_costs_what_it_touches() -> None:
+    """Requests at one place that differ in lanes, or by how far they are from each other."""
+    random = np.random.default_rng(7)
+    row = np.arange(32)
+    strided = [row * stride for stride in (1, 2, 3, 32, 33, 1)]
+    shifted = [row * 2 + shift for shift in (0, 32, 64, 8, 40, 1, 33, 1024)]
+    swapped = [np.roll(row, 1), row ^ 16, np.where(row == 31, 63, row), np.where(row == 5, 6, row)]
+    scattered = [*random.integers(0, 2048, (8, 32))]
+    places = np.array([*strided, *shifted, *swapped, *scattered, *shifted], np.int32)
+    statistics = count(gather(len(places)), places, aligned(2048))
+    distinct = [np.unique(one) for one in places]
+    sectors = sum(len(np.unique(one // 8)) for one in distinct)
+    wavefronts = sum(np.bincount(one % 32).max() for one in distinct)
+    dense = sum(-(-len(one) // 8) for one in distinct)
+    assert costs(statistics)[1:3] == [
+        ("global read", 4, len(places), sectors, dense),
+        ("shared write", 4, len(places), wavefronts, sum(-(-len(one) // 32) for one in distinct)),
+    ]
+
+
 @pytest.mark.parametrize("offset", [16, 64, 80])
 def test_costs_do_not_depend_on_where_arrays_lie(offset: int) -> None:
     """On a GPU arrays begin at multiples of 256 bytes, wherever the host has them."""

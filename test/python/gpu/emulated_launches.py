@@ -74,11 +74,10 @@ class EmulatedLaunches:
         request.cluster = None if launch.cluster is None else list(launch.cluster)
         request.dynamic_shared_bytes = launch.shared
         request.workers = 1
-        emulation = kernel._emulation
-        with emulation.lock:
-            native = translate(emulation, kernel.name, self._options)
-            assert not (fault := native.refuse(request)), fault
-            result = native.launch(request, None)
+        translated = translate(kernel._emulation, kernel.name, self._options)
+        with translated.lock:
+            assert not (fault := translated.kernel.refuse(request)), fault
+            result = translated.kernel.launch(request, None)
         assert result.crash is None, result.crash
         assert not result.findings, result.rendered
 

@@ -101,13 +101,15 @@ class Executor:
         return from_bits(token.element_type, int.from_bytes(token.bytes, "little"))
 
     def allocate(self, element_type: str, shape: Sequence[int], location: Location) -> Memory:
-        """Return new memory, of what no result looks like: floats that are no numbers."""
+        """Return new memory, of what no result looks like: floats that are no numbers.
+
+        It is zero, and takes no time, if nobody looks at results.
+        """
         dtype = dtype_of(element_type)
         extents = tuple(shape)
+        poison = (1 if dtype.kind == "b" else 0xFF) if self._options.results else 0
         try:
-            address, owner = allocate(
-                count(extents) * dtype.itemsize, 1 if dtype.kind == "b" else 0xFF
-            )
+            address, owner = allocate(count(extents) * dtype.itemsize, poison)
         except (MemoryError, ValueError) as error:
             raise UsageError(f"{location}: error: no memory of shape {extents}") from error
         buffer = Buffer(-1, address, count(extents), owner=owner)
