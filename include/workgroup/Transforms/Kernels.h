@@ -53,6 +53,9 @@ struct TileKernelOptions {
   /// Columns of the first of two chained contractions that are made and
   /// multiplied at a time, so that no rows are kept; 0 for whole rows.
   int64_t stream = 0;
+  /// Whether columns that a mask hides from all rows of a block are left out of
+  /// a stream; what the second contraction multiplies has to be finite.
+  bool skipsMasked = false;
   /// Whether every user of an element-wise result computes it for itself.
   bool recompute = false;
   /// If it is not 0, sizes are chosen for blocks of so many threads, and all

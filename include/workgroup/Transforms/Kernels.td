@@ -223,6 +223,13 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     second contraction before the division instead of after it. NaN and infinities propagate as
     they would have.
 
+    **Masked columns.** With `skip-masked`, that loop leaves out the columns which a mask by
+    indices hides from all rows of the block, as causal attention and sliding windows do: those
+    for which a linear, signed comparison of column and row makes the score minus infinity. The
+    weights of hidden columns are zero, and zeros add nothing to sums of finite numbers. The pass
+    takes for granted that what the second contraction multiplies is finite: the program's own
+    result is NaN where a hidden column has NaN or infinity, and that of the kernel may not be.
+
     **Chains, streamed and split.** With `stream` and `split`, blocks also divide the columns of
     a chain with a softmax. `split` lists the tile sizes along the loops of the second
     contraction; the one along its sum is a multiple of `stream`. A first loop over blocks
@@ -266,6 +273,9 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     Option<"stream", "stream", "int64_t", /*default=*/"0",
            "Columns of the first of two contractions that are made and multiplied at a time; "
            "0 for whole rows">,
+    Option<"skipMasked", "skip-masked", "bool", /*default=*/"false",
+           "Leave columns out of a stream that a mask hides from all rows of a block; takes "
+           "for granted that what is multiplied is finite">,
     Option<"recompute", "recompute", "bool", /*default=*/"false",
            "Keep no element-wise intermediate results">,
     Option<"defaultThreads", "default-threads", "int64_t", /*default=*/"0",

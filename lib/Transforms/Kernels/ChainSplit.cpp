@@ -219,6 +219,7 @@ LogicalResult ChainSplitter::makePart(scf::ForallOp blocks) {
     return failure();
   partChain = std::move(*found);
   partStream = std::move(*foundStream);
+  partStream.skipsMasked = stream.skipsMasked;
   rewriter.setInsertionPoint(tiled);
   tiles.enter(rewriter, blocks.getInductionVars());
   OpFoldResult first = tiles.getOffsets()[chain.secondSum];
@@ -386,12 +387,14 @@ FailureOr<scf::ForallOp> ChainSplitter::run() {
 
 FailureOr<scf::ForallOp> splitChain(RewriterBase &rewriter,
                                     const ContractionChain &chain,
-                                    ArrayRef<int64_t> sizes, int64_t columns) {
+                                    ArrayRef<int64_t> sizes, int64_t columns,
+                                    bool skipsMasked) {
   linalg::LinalgOp second = chain.second;
   std::optional<ChainStream> stream = findStream(chain);
   if (!stream || !stream->largest)
     return second.emitOpError("multiplies no softmax of scores, parts of which "
                               "could be put together; give no 'split'");
+  stream->skipsMasked = skipsMasked;
   if (columns == 0 || sizes[chain.secondSum] % columns != 0)
     return second.emitOpError("goes through parts of ")
            << sizes[chain.secondSum] << " columns, " << columns

@@ -30,10 +30,12 @@ namespace mlir::workgroup {
 
 /// Makes a loop over blocks that do a tile of the second contraction of `chain`
 /// each, of `sizes` along its loops, `columns` of the tile at a time, and puts
-/// together what these come to in place of that contraction. Returns the loop.
+/// together what these come to in place of that contraction; without columns
+/// that a mask hides, if `skipsMasked`. Returns the loop.
 FailureOr<scf::ForallOp> splitChain(RewriterBase &rewriter,
                                     const ContractionChain &chain,
-                                    ArrayRef<int64_t> sizes, int64_t columns);
+                                    ArrayRef<int64_t> sizes, int64_t columns,
+                                    bool skipsMasked);
 
 } // namespace mlir::workgroup
 

@@ -80,6 +80,9 @@ struct ChainStream {
   /// True if more than weights is computed of the largest elements.
   bool needsLargest = false;
 
+  /// True if columns that a mask hides from all rows are left out.
+  bool skipsMasked = false;
+
   /// What has to make zeros of columns that are not there, so that the second
   /// contraction adds nothing for them; null if the first does.
   linalg::LinalgOp guarded;

@@ -38,17 +38,18 @@ static LogicalResult tileColumns(RewriterBase &rewriter,
   return success();
 }
 
-/// Lets both contractions go through the columns of the first, `columns` at a
-/// time.
+/// Lets both contractions go through the columns of the first.
 static LogicalResult stream(RewriterBase &rewriter,
-                            const ContractionChain &chain, int64_t columns) {
+                            const ContractionChain &chain,
+                            const TileKernelOptions &options) {
   std::optional<ChainStream> found = findStream(chain);
   linalg::LinalgOp second = chain.second;
   if (!found)
     return second.emitOpError("needs whole rows of what it multiplies, which "
                               "is none of the softmax of scores; give no "
                               "'stream'");
-  return streamChain(rewriter, chain, *found, columns);
+  found->skipsMasked = options.skipsMasked;
+  return streamChain(rewriter, chain, *found, options.stream);
 }
 
 LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
@@ -61,7 +62,7 @@ LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
   if (!chain)
     return success();
   if (options.stream != 0)
-    return stream(rewriter, *chain, options.stream);
+    return stream(rewriter, *chain, options);
   if (failed(tileColumns(rewriter, *chain, options.columns)))
     return failure();
   for (const ContractionChain::Link &link : chain->links) {

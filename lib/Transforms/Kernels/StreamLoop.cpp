@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StreamLoop.h"
+#include "MaskedColumns.h"
 #include "StreamEnd.h"
 #include "StreamTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -408,7 +409,11 @@ LogicalResult StreamTiler::makeLoop(Value first, Value last) {
     replaced[link.op] = findReplaced(link.op, isKept);
   Value step = arith::ConstantIndexOp::create(rewriter, loc, columns);
   SmallVector<Value> starts = makeStarts();
-  enter(scf::ForOp::create(rewriter, loc, first, last, step, starts));
+  ColumnRange range{first, last};
+  if (stream.skipsMasked)
+    range = findUnmasked(rewriter, stream, columns, range).value_or(range);
+  enter(
+      scf::ForOp::create(rewriter, loc, range.first, range.last, step, starts));
   if (failed(makeBody()))
     return linalg::LinalgOp(chain.second)
         .emitOpError("cannot go through its sums in steps; give no 'stream'");

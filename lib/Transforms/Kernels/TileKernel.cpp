@@ -223,7 +223,7 @@ LogicalResult KernelTiler::splitChainOf(const KernelGroup &group) {
   block.resize(group.getRoot().getNumLoops());
   ChainDims results = getResultDims(chain);
   FailureOr<scf::ForallOp> made =
-      splitChain(rewriter, chain, sizes, options.stream);
+      splitChain(rewriter, chain, sizes, options.stream, options.skipsMasked);
   if (failed(made))
     return failure();
   parts = *made;
@@ -463,6 +463,7 @@ struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
     llvm::append_range(options.split, split);
     options.columns = columns;
     options.stream = stream;
+    options.skipsMasked = skipMasked;
     options.recompute = recompute;
     options.defaultThreads = defaultThreads;
     if (failed(tileKernel(getOperation(), options)))

@@ -167,10 +167,11 @@ def _add_code_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--numerics",
-        metavar="exact|tf32",
+        metavar="exact|tf32|finite|tf32,finite",
         default="exact",
-        help="how sums of products in f32 are computed: as they are, or with factors rounded to "
-        "tf32, for tensor cores (default: %(default)s)",
+        help="how sums of products are computed: as they are written; with factors of f32 rounded "
+        "to tf32, for tensor cores; of factors that are finite, so that attention leaves out what "
+        "a causal mask hides (default: %(default)s)",
     )
 
 
@@ -186,7 +187,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "(default: the name of the program, with .tuned.json)",
     )
     parser.add_argument("--chip", metavar="CHIP", help="as for compile")
-    parser.add_argument("--numerics", metavar="exact|tf32", default="exact", help="as for compile")
+    parser.add_argument("--numerics", metavar="WORDS", default="exact", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     _add_values(parser)
     parser.add_argument(
@@ -339,7 +340,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sync", metavar="auto|insert|keep|minimize", default="auto", help="as for compile"
     )
-    parser.add_argument("--numerics", metavar="exact|tf32", default="exact", help="as for compile")
+    parser.add_argument("--numerics", metavar="WORDS", default="exact", help="as for compile")
     parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     _add_clang_options(parser)
     _add_tuned(parser)

@@ -87,7 +87,10 @@ def compile(
         PTX has none of it.
     numerics: ``exact`` multiplies ``f32`` as it is; ``tf32`` rounds the factors of sums of products
         in ``f32`` to 10 bits of fraction, to the nearest, where tensor cores multiply them then,
-        several times as fast. Sums stay in ``f32``.
+        several times as fast. Sums stay in ``f32``. ``finite`` takes for granted that what
+        contractions multiply is neither infinite nor NaN: attention does nothing for blocks of
+        columns that a mask by indices hides, as a causal one does half of them. ``tf32,finite``
+        is both.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -187,7 +190,7 @@ def check_choices(sync: str, numerics: str) -> None:
     if sync not in SYNCS:
         raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
     if numerics not in NUMERICS:
-        raise UsageError(f"error: unknown numerics '{numerics}'; there are {', '.join(NUMERICS)}")
+        raise UsageError(f"error: unknown numerics '{numerics}'; there are {'; '.join(NUMERICS)}")
 
 
 def read_launch_sizes(name: str, given: Sizes | None) -> Dim3 | None:
@@ -283,7 +286,9 @@ class Chooser:
         from ..schedules.target import make_target
 
         target = make_target(self._chip or _native.default_chip(), _native.chips())
-        return target._replace(rounds_to_tf32=self._numerics == "tf32")
+        return target._replace(
+            rounds_to_tf32="tf32" in self._numerics, assumes_finite="finite" in self._numerics
+        )
 
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from .. import __version__, _native
@@ -371,7 +376,7 @@ def _options(request: Request) -> _native.CompileOptions:
     options.use_own_schedule = request.use_own_schedule
     options.assert_bounds = request.assert_bounds
     options.keep_reads = request.keep_reads
-    options.tf32 = request.numerics == "tf32"
+    options.tf32 = "tf32" in request.numerics
     options.memory_options = request.memory_options
     options.kernel = request.kernel
     options.block = None if request.block is None else list(request.block)

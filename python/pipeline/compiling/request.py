@@ -15,9 +15,9 @@ Sync = Literal["auto", "insert", "keep", "minimize"]
 
 SYNCS: tuple[Sync, ...] = ("auto", "insert", "keep", "minimize")
 
-Numerics = Literal["exact", "tf32"]
+Numerics = Literal["exact", "tf32", "finite", "tf32,finite"]
 
-NUMERICS: tuple[Numerics, ...] = ("exact", "tf32")
+NUMERICS: tuple[Numerics, ...] = ("exact", "tf32", "finite", "tf32,finite")
 
 Dim3 = tuple[int, int, int]
 

@@ -95,8 +95,11 @@ def _assume_of_all(module: Module, numerics: str) -> Iterator[Statement]:
     else:
         text = "different array arguments of a function do not overlap, in the proof"
         yield Statement(ASSUMED, "", text, _SYNC)
-    if numerics == "tf32":
+    if "tf32" in numerics:
         text = "factors of f32 may be rounded to 10 bits of fraction"
-        yield Statement(ASSUMED, "", text, "--numerics tf32")
+        yield Statement(ASSUMED, "", text, f"--numerics {numerics}")
+    if "finite" in numerics:
+        text = "what contractions multiply is neither infinite nor NaN"
+        yield Statement(ASSUMED, "", text, f"--numerics {numerics}")
     text = "LLVM's back end, ptxas and the GPU do what their manuals say"
     yield Statement(ASSUMED, "", text, "nothing here ran on a GPU")

@@ -14,7 +14,8 @@ class Target(NamedTuple):
 
     Of a multiprocessor: each resident block takes ``system_bytes`` more of its memory, and
     ``threads`` can be resident. ``rounds_to_tf32``: factors of f32 may be rounded for tensor
-    cores.
+    cores. ``assumes_finite``: what is multiplied is neither infinite nor NaN, so that columns of
+    attention that a mask hides can be left out.
     """
 
     chip: str
@@ -23,6 +24,7 @@ class Target(NamedTuple):
     system_bytes: int = 1 << 10
     threads: int = 2048
     rounds_to_tf32: bool = False
+    assumes_finite: bool = False
 
     @property
     def architecture(self) -> int:

@@ -39,6 +39,7 @@ def write_schedule(
             split=tile.split,
             columns=tile.columns,
             stream=tile.stream,
+            skip_masked=target.assumes_finite and tile.stream > 0,
         )
         writer.apply("workgroup-tile-kernel", writer.match(kernel, program), **options)
     writer.add_comment("tensors become buffers, then each kernel is shared out to threads")

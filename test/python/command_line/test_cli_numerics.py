@@ -94,4 +94,4 @@ def test_wrong_usage(program: Path, command: str) -> None:
     outcome = call(command, program, "--numerics", "bf16")
     assert outcome.code == 2
     assert outcome.data == b""
-    assert outcome.words == "error: unknown numerics 'bf16'; there are exact, tf32\n"
+    assert outcome.words == "error: unknown numerics 'bf16'; there are exact; tf32; finite; tf32,finite\n"

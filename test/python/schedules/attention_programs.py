@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,9 +86,9 @@ class Attention:
         """Return the results in f64."""
         q, k, v = (array.astype(np.float64) for array in (q, k, v))
         scores = np.einsum("hgmd,hnd->hgmn", q, k) * 0.25
-        if self.mask == "causal":
-            later = np.arange(self.keys)[None, :] > np.arange(self.rows)[:, None]
-            scores = np.where(later, -np.inf, scores)
+        i, j = np.arange(self.rows)[:, None], np.arange(self.keys)[None, :]
+        if self.mask in _HIDDEN:
+            scores = np.where(_HIDDEN[self.mask](i, j, self), -np.inf, scores)
         elif self.mask == "added":
             scores = scores + mask
         elif self.mask == "chosen":
@@ -114,6 +115,19 @@ def _numpy_type(kind: str) -> Any:
     return {"f32": np.float32, "f16": np.float16}[kind]
 
 
+
+def _by_indices(condition: str) -> tuple[str, str]:
+    """Return a mask that leaves the scores for which the condition, ``%1``, holds."""
+    return (
+        "%unused: f32",
+        "%0 = arith.mulf %a, %scale : f32\n"
+        "    %i = linalg.index 2 : index\n"
+        "    %j = linalg.index 3 : index\n"
+        f"    {condition}\n"
+        "    %score = arith.select %1, %0, %least : f32",
+    )
+
+
 _MASKS = {
     "none": ("%unused: f32", "%score = arith.mulf %a, %scale : f32"),
     "added": (
@@ -134,6 +148,48 @@ _MASKS = {
         "    %1 = arith.cmpi sgt, %j, %i : index\n"
         "    %score = arith.select %1, %least, %0 : f32",
     ),
+    # The last row is the one that has the last key, as where earlier keys are kept.
+    "latest": _by_indices(
+        "%far = arith.subi %n, %m : index\n"
+        "    %end = arith.addi %i, %far : index\n"
+        "    %1 = arith.cmpi sle, %j, %end : index"
+    ),
+    # No key is left of some rows.
+    "later": _by_indices(
+        "%c100 = arith.constant 100 : index\n"
+        "    %end = arith.subi %i, %c100 : index\n"
+        "    %1 = arith.cmpi sge, %end, %j : index"
+    ),
+    # 100 keys up to the row's own.
+    "window": _by_indices(
+        "%c100 = arith.constant 100 : index\n"
+        "    %end = arith.addi %j, %c100 : index\n"
+        "    %2 = arith.cmpi sgt, %end, %i : index\n"
+        "    %3 = arith.cmpi sle, %j, %i : index\n"
+        "    %1 = arith.andi %2, %3 : i1"
+    ),
+    "unsigned": _by_indices("%1 = arith.cmpi ule, %j, %i : index"),
+    # As PyTorch writes it: what is added is 0 or minus infinity.
+    "added-causal": (
+        "%unused: f32",
+        "%0 = arith.mulf %a, %scale : f32\n"
+        "    %i = linalg.index 2 : index\n"
+        "    %j = linalg.index 3 : index\n"
+        "    %row = arith.index_cast %i : index to i64\n"
+        "    %column = arith.index_cast %j : index to i64\n"
+        "    %1 = arith.cmpi sle, %column, %row : i64\n"
+        "    %2 = arith.select %1, %zero, %least : f32\n"
+        "    %score = arith.addf %0, %2 : f32",
+    ),
+}
+
+_HIDDEN: dict[str, Callable[[Array, Array, Attention], Array]] = {
+    "causal": lambda i, j, _: j > i,
+    "added-causal": lambda i, j, _: j > i,
+    "unsigned": lambda i, j, _: j > i,
+    "latest": lambda i, j, of: j > i + of.keys - of.rows,
+    "later": lambda i, j, _: j > i - 100,
+    "window": lambda i, j, _: (j > i) | (j + 100 <= i),
 }
 
 _EXTENDED = "%c = arith.extf %a : {t} to f32\n    %d = arith.extf %b : {t} to f32\n    "
