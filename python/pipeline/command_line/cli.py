@@ -455,7 +455,7 @@ def _explain(options: argparse.Namespace) -> int:
     from . import explain_command, run_command
 
     program_options = _read_program_options(options, **run_command.read_launch(options))
-    text = explain_command.run(
+    answer = explain_command.run(
         options,
         lambda name, arguments: _wait_for(
             lambda: explain(
@@ -471,8 +471,10 @@ def _explain(options: argparse.Namespace) -> int:
             lambda: explain_command.load_beside(options),
         ),
     )
-    _write(options.output, text.encode(), is_binary=False)
-    return 0
+    _write(options.output, answer.text.encode(), is_binary=False)
+    for error in answer.errors:
+        print(error, file=sys.stderr)
+    return max((error.exit_code for error in answer.errors), default=0)
 
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {

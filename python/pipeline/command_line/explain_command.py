@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ToolError, UsageError
+from ..errors import Error, ToolError, UsageError
 from ..program.names import find_kernel
 from .values import read_values
 
@@ -23,8 +23,15 @@ if TYPE_CHECKING:
 Explain = Callable[[str, Callable[["Module"], Sequence[Any] | None]], "Explanation"]
 
 
-def run(options: argparse.Namespace, explain: Explain) -> str:
-    """Return the text that is asked for; `explain` explains the program of a name."""
+class Answer(NamedTuple):
+    """The text that is asked for, and why programs that it is about are refused."""
+
+    text: str
+    errors: Sequence[Error] = ()
+
+
+def run(options: argparse.Namespace, explain: Explain) -> Answer:
+    """Return what is asked for; `explain` explains the program of a name."""
     if options.other is not None:
         return _compare(options, explain)
     if _is_document(options.input):
@@ -33,11 +40,11 @@ def run(options: argparse.Namespace, explain: Explain) -> str:
         from ..report.comparing import read_document
 
         document = read_document(Path(options.input))
-        return json.dumps(document) + "\n" if options.format == "json" else _render(document)
+        is_json = options.format == "json"
+        return Answer(json.dumps(document) + "\n" if is_json else _render(document))
     explanation = explain(options.input, lambda module: _read_arguments(options, module))
-    if options.format == "yaml":
-        return explanation.remarks()
-    return explanation.json() if options.format == "json" else explanation.html()
+    write = {"yaml": explanation.remarks, "json": explanation.json, "html": explanation.html}
+    return Answer(write[options.format](), [explanation.error] if explanation.error else [])
 
 
 def load_beside(options: argparse.Namespace) -> None:
@@ -86,25 +93,27 @@ def _render(document: Any) -> str:
     return render(document)
 
 
-def _compare(options: argparse.Namespace, explain: Explain) -> str:
+def _compare(options: argparse.Namespace, explain: Explain) -> Answer:
     if options.format == "yaml":
         raise UsageError("error: --format yaml is of one program")
     if options.input == options.other == "-":
         raise UsageError("error: the standard input cannot be both programs")
     from ..report.comparing import compare, read_document
 
-    sides = [
-        read_document(Path(name))
-        if _is_document(name)
-        else explain(name, lambda module: _read_arguments(options, module)).to_json()
-        for name in (options.input, options.other)
-    ]
+    sides, errors = [], []
+    for name in (options.input, options.other):
+        if _is_document(name):
+            sides.append(read_document(Path(name)))
+            continue
+        explanation = explain(name, lambda module: _read_arguments(options, module))
+        sides.append(explanation.to_json())
+        errors += [explanation.error] if explanation.error else []
     comparison = compare(*sides)
     if options.format == "json":
-        return json.dumps(comparison, ensure_ascii=False) + "\n"
+        return Answer(json.dumps(comparison, ensure_ascii=False) + "\n", errors)
     from ..report.rendering import render_comparison
 
-    return render_comparison(comparison)
+    return Answer(render_comparison(comparison), errors)
 
 
 def _read_arguments(options: argparse.Namespace, module: Module) -> Sequence[Any] | None:

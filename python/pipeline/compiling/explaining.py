@@ -27,7 +27,8 @@ class Explained(NamedTuple):
 
     ``module``: as compiled without explanation, but for locations, which are in the text of stage
     ``gpu``. ``chooser``: who chose its schedule, if any was wanted. ``lines``: by stage. ``lives``:
-    of the buffers of ``module.workgroup_memory``.
+    of the buffers of ``module.workgroup_memory``. ``refusal``: why the program is refused, if it
+    compiles without the proof that its threads do not race.
     """
 
     program: Program
@@ -42,11 +43,47 @@ class Explained(NamedTuple):
     needs: tuple[BarrierNeed, ...]
     barriers: tuple[Barrier, ...]
     lives: tuple[tuple[BufferLife | None, ...], ...]
+    refusal: CompileError | None = None
+
+
+class Refused(NamedTuple):
+    """A program that does not compile: why, and the error that has what was made of it so far."""
+
+    program: Program
+    request: Request
+    chooser: Chooser | None
+    refusal: CompileError
+    reached: CompileError
 
 
 def compile_explained(source: str | Path, **options: Unpack[ProgramOptions]) -> Explained:
     """Compile a program, and keep what explains it. All is as for :func:`pipeline.compile`."""
     program, request = make_request(source, **options)
+    return _compile(program, request, options)
+
+
+def compile_as_far(source: str | Path, **options: Unpack[ProgramOptions]) -> Explained | Refused:
+    """Compile a program as far as it goes, and keep what explains it.
+
+    Kernels whose threads race, or may hang at a barrier, are explained as they would be compiled if
+    nothing were proved. Raises CompileError for what cannot be read.
+    """
+    program, request = make_request(source, **options)
+    try:
+        return _compile(program, request, options)
+    except CompileError as error:
+        if error.stage == "parse":
+            raise
+        refusal = error
+    request, chooser = request._replace(explains=True, verify=False), make_chooser(**options)
+    try:
+        result = compile_natively(request, chooser)
+    except CompileError as error:
+        return Refused(program, request, chooser, refusal, error)
+    return _collect(program, request, chooser, result)._replace(refusal=refusal)
+
+
+def _compile(program: Program, request: Request, options: ProgramOptions) -> Explained:
     request = request._replace(explains=True)
     chooser = make_chooser(**options)
     try:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from .. import __version__
 from .decisions import list_choices, list_decisions
-from .differences import compare_texts
+from .differences import list_changes
 from .document import (
     FORMAT,
     VERSION,
     Document,
     Kernel,
     Memory,
-    PassChange,
-    Provenance,
     Residence,
     Resources,
     Stage,
@@ -27,6 +23,8 @@ from .machine_code import MachineCode
 from .mbarriers import list_mbarriers, name_mbarriers
 from .memory_map import map_memory
 from .occupancy import occupy
+from .provenance import describe_provenance
+from .refusing import describe_refusal
 from .running import Emulation, list_accesses, list_runs
 from .synchronisation import describe_verdict, list_barriers, list_operations, list_rings
 from .trust import list_statements
@@ -68,17 +66,26 @@ class Collector:
         if not self._choices_are_known:
             missing["choices"] = "the schedule was given, or the program has kernels of its own"
         numerics = self._explained.request.numerics
+        refusal = self._explained.refusal
         return Document(
             format=FORMAT,
             version=VERSION,
             program=self._explained.program.name,
+            refusal=describe_refusal(refusal, self._table, is_compiled=True) if refusal else None,
             stages=self._list_stages(),
-            passes=self._list_passes(),
+            passes=list_changes(self._module.snapshots),
             kernels=kernels,
             decisions=list_decisions(self._module.remarks, self._table),
             choices=list_choices(self._explained.chooser, self._table),
             statements=list_statements(self._module, kernels, numerics),
-            provenance=self._describe_provenance(command, options),
+            provenance=describe_provenance(
+                self._explained.program.text,
+                self._module.ptx,
+                command=command,
+                chip=self._module.chip,
+                options=options,
+                ptxas=self._code.version,
+            ),
             missing=missing,
         )
 
@@ -97,30 +104,6 @@ class Collector:
         stages = [self._table.stage(name, text.rstrip("\n")) for name, text in texts.items()]
         code = self._code.stage(self._table)
         return (*stages, code) if code else tuple(stages)
-
-    def _list_passes(self) -> tuple[PassChange, ...]:
-        changes = []
-        for one in self._module.snapshots:
-            made = compare_texts(one.before, one.after)
-            changes.append(
-                PassChange(one.pass_, one.op, made.removed, made.added, made.text, made.is_cut)
-            )
-        return tuple(changes)
-
-    def _describe_provenance(self, command: str, options: Mapping[str, str]) -> Provenance:
-        from .. import _native
-
-        versions = {"mlir-workgroup": __version__, "llvm": _native.llvm_version()}
-        if self._code.version:
-            versions["ptxas"] = self._code.version
-        return Provenance(
-            versions=versions,
-            command=command,
-            chip=self._module.chip,
-            options=dict(options),
-            source_sha256=_digest(self._explained.program.text),
-            ptx_sha256=_digest(self._module.ptx),
-        )
 
     # --- kernels ----------------------------------------------------------------------------------
 
@@ -264,7 +247,3 @@ def _find_places(explained: Explained, table: LineTable) -> Mapping[int, set[tup
             if place := table.place(buffer.location):
                 found[number].add((place.file, place.line))
     return found
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

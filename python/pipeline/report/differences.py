@@ -5,7 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from .document import PassChange
+
+if TYPE_CHECKING:
+    from ..diagnostics import Snapshot
 
 MOST_LINES = 400
 """Of a difference that is kept."""
@@ -23,6 +28,17 @@ class Difference(NamedTuple):
     added: int
     text: str
     is_cut: bool
+
+
+def list_changes(snapshots: Sequence[Snapshot]) -> tuple[PassChange, ...]:
+    """Return what each pass changed."""
+    changes = []
+    for one in snapshots:
+        made = compare_texts(one.before, one.after)
+        changes.append(
+            PassChange(one.pass_, one.op, made.removed, made.added, made.text, made.is_cut)
+        )
+    return tuple(changes)
 
 
 def compare_texts(before: str, after: str) -> Difference:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 FORMAT = "pipeline-explanation"
-VERSION = 2
+VERSION = 3
 
 Dim3 = tuple[int, int, int]
 Lines = tuple[tuple[int, ...], ...]
@@ -384,12 +384,46 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is ``proved``, ``tested`` or ``assumed`` of a kernel, or of all if it has no name."""
+    """What is ``proved``, ``refuted``, ``tested``, ``assumed`` or ``open``, of a kernel.
+
+    Of all, if it has no name.
+    """
 
     standing: str
     kernel: str
     text: str
     basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note of an error: what has to do with it, or what to do about it, and where."""
+
+    message: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error of the compiler."""
+
+    message: str
+    place: Place | None
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the program is refused.
+
+    ``stage``: the one that failed; ``text``: what the compiler says, source lines included;
+    ``is_compiled``: all but the proof succeeds, and kernels are told of as they would be without.
+    """
+
+    stage: str
+    text: str
+    faults: tuple[Fault, ...]
+    is_compiled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,11 +440,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An explanation of a program."""
+    """An explanation of a program; ``refusal`` says why it does not compile, if it does not."""
 
     format: str
     version: int
     program: str
+    refusal: Refusal | None
     stages: tuple[Stage, ...]
     passes: tuple[PassChange, ...]
     kernels: tuple[Kernel, ...]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..compiling.explaining import Explained, compile_explained
+from ..compiling.explaining import Explained, Refused, compile_as_far
 from ..compiling.request import ProgramOptions
 from ..records.findings import to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..errors import CompileError
     from ..program.module import Module
     from .document import Document
 
@@ -24,15 +25,29 @@ BLOCKS = 1
 
 
 class Explanation:
-    """What is known of a compiled program.
+    """What is known of a program.
 
     ``document`` has all of it, as docs/explain.md describes; everything else is made of that.
     """
 
-    def __init__(self, document: Document, module: Module) -> None:
+    def __init__(
+        self, document: Document, module: Module | None, error: CompileError | None = None
+    ) -> None:
         self.document = document
-        self.module = module
-        """The program itself; as compiled by :func:`pipeline.compile`."""
+        self.error = error
+        """Why the program is refused, as :func:`pipeline.compile` raises it; None if it is not."""
+        self._module = module
+
+    @property
+    def module(self) -> Module:
+        """The program itself, as compiled by :func:`pipeline.compile`.
+
+        Raises CompileError if it is refused: what is known of it is not for being run.
+        """
+        if self.error is not None:
+            raise self.error
+        assert self._module is not None
+        return self._module
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as ``json`` can write it; ``schema.json`` describes it."""
@@ -67,7 +82,7 @@ def explain(
     command: str = "",
     **options: Unpack[ProgramOptions],
 ) -> Explanation:
-    """Compile a program, and tell what became of it and why.
+    """Compile a program, and tell what became of it and why; or why it is refused.
 
     source, and options (chip, schedule, kernel, block, grid, sync, numerics, memory_options,
         clang_options): as for :func:`pipeline.compile`.
@@ -78,14 +93,23 @@ def explain(
     blocks: how many of each launch are run; 0 is all.
     command: what the report says that it was made by.
 
-    Raises what :func:`pipeline.compile` raises. What cannot be found out is said in the document.
+    Of a program that is refused the document tells how far it came, or, if its threads race or may
+    hang at a barrier, all the same as of others; ``error`` is why.
+
+    Raises what :func:`pipeline.compile` raises of a program that cannot be read, and of options
+    that make no sense. What cannot be found out is said in the document.
     """
-    explained = compile_explained(source, **options)
+    explained = compile_as_far(source, **options)
     # Loading these takes as long as compiling; whoever waits for that can do it meanwhile.
     from .collecting import Collector
     from .machine_code import make_machine_code
     from .running import emulate as run_on_emulator
 
+    told = _describe_options(explained, options)
+    if isinstance(explained, Refused):
+        from .refusing import collect_refused
+
+        return Explanation(collect_refused(explained, command, told), None, explained.refusal)
     module = explained.module
     with ThreadPoolExecutor(1) as beside:
         # ptxas and nvdisasm are processes of their own, and take as long as the emulator.
@@ -102,12 +126,11 @@ def explain(
             else None
         )
         code = made.result() if made else None
-    told = _describe_options(explained, options)
     document = Collector(explained, code, emulation).collect(command, told)
-    return Explanation(document, module)
+    return Explanation(document, module, explained.refusal)
 
 
-def _describe_options(explained: Explained, options: ProgramOptions) -> dict[str, str]:
+def _describe_options(explained: Explained | Refused, options: ProgramOptions) -> dict[str, str]:
     """Return what the report says of the options, defaults that matter included."""
     request = explained.request
     given: Mapping[str, Any] = {

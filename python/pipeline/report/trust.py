@@ -10,7 +10,13 @@ from .document import Kernel, Statement
 if TYPE_CHECKING:
     from ..program.module import Module
 
-PROVED, TESTED, ASSUMED, OPEN = "proved", "tested", "assumed", "open"
+PROVED, REFUTED, TESTED, ASSUMED, OPEN = "proved", "refuted", "tested", "assumed", "open"
+
+_WRONG = ("RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK")
+"""Verdicts that an execution shows; MAYBE is none."""
+
+_FINDINGS = 3
+"""Of a run, that are told with it."""
 
 _SYNC = "docs/synchronization.md"
 
@@ -40,12 +46,9 @@ def _prove(kernel: Kernel) -> Iterator[Statement]:
     else:
         for finding in verdict.findings:
             text = f"{finding.verdict}: {finding.message}"
-            yield Statement(OPEN, kernel.name, text, basis)
-    needed = [
-        one
-        for one in kernel.barriers
-        if one.without in ("RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK")
-    ]
+            standing = REFUTED if finding.verdict in _WRONG else OPEN
+            yield Statement(standing, kernel.name, text, basis)
+    needed = [one for one in kernel.barriers if one.without in _WRONG]
     if needed:
         words = "barrier is" if len(kernel.barriers) == 1 else "barriers are"
         text = (
@@ -63,6 +66,7 @@ def _test(kernel: Kernel) -> Iterator[Statement]:
             f"threads in {run.order} order: "
         )
         text += f"{len(run.findings)} findings" if run.findings else "nothing was found"
+        text += "".join(f"; {finding}" for finding in run.findings[:_FINDINGS])
         if run.unreached_gpu_lines:
             text += f"; accesses on {len(run.unreached_gpu_lines)} lines were not reached"
         basis = "the emulator, on the arguments that it was given; docs/emulator.md"

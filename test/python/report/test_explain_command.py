@@ -95,8 +95,8 @@ def test_difference_of_other_kernels(program: Path, tmp_path: Path) -> None:
         ("", "this is no JSON"),
         ("[]", "this is no explanation"),
         ('{"format": "pipeline-plan"}', "this is no explanation"),
-        ('{"format": "pipeline-explanation", "version": 99}', "of version 99, and 2 is read here"),
-        ('{"format": "pipeline-explanation", "version": 2}', "is incomplete"),
+        ('{"format": "pipeline-explanation", "version": 99}', "of version 99, and 3 is read here"),
+        ('{"format": "pipeline-explanation", "version": 3}', "is incomplete"),
     ],
 )
 def test_documents_that_are_none(tmp_path: Path, text: str, words: str) -> None:
