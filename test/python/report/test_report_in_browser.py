@@ -1,7 +1,9 @@
 """Pages in a real browser: headless Chromium (Debian: chromium-headless-shell), by Playwright.
 
-Skipped where one of them is missing. With WORKGROUP_SCREENSHOTS set, the parts of a page are saved
-there, as docs/explain.md shows them.
+Skipped where one of them is missing. With WORKGROUP_SCREENSHOTS set, pictures are saved there, by
+the names that docs/explain.md has for them:
+
+    WORKGROUP_SCREENSHOTS=../../docs/images python -m pytest report/test_report_in_browser.py
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import pytest
 
 import pipeline
+from benchmarks.static.programs import contract
 from pipeline.report.explaining import Explanation
 from pipeline.report.rendering import PARTS
 from report.explained_programs import MATMUL, OF_THE_USER
@@ -27,6 +30,13 @@ BROWSER = next(
     None,
 )
 pytestmark = pytest.mark.skipif(not BROWSER, reason="needs Debian's chromium-headless-shell")
+
+
+HOPPER = contract("mk,kn->mn", {"m": 4096, "n": 4096, "k": 4096}, "f16", is_dynamic=False)
+"""For sm_90a, where warps of their own fill the ring."""
+
+HEIGHT = 560
+"""Of a picture, in pixels, at most."""
 
 
 class Opened:
@@ -61,6 +71,33 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def specialized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specialized")
+    (folder / "matmul.mlir").write_text(HOPPER)
+    explained = pipeline.explain(
+        folder / "matmul.mlir",
+        chip="sm_90a",
+        memory_options="specialize-warps=128",
+        assemble=False,
+        emulate=False,
+    )
+    path = folder / "report.html"
+    path.write_text(explained.html())
+    return path
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("refused")
+    (folder / "reverse.mlir").write_text(OF_THE_USER)
+    path = folder / "report.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)  # the error that is shown names the file as the caller does
+        path.write_text(pipeline.explain("reverse.mlir", sync="keep").html())
+    return path
+
+
 def open_page(browser: Any, path: Path, scheme: str = "light") -> Opened:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
     opened = Opened(context.new_page())
@@ -79,17 +116,23 @@ def test_page_opens_without_complaints(browser: Any, report: Path, scheme: str) 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_is_accessible(browser: Any, report: Path, scheme: str) -> None:
+@pytest.mark.parametrize("of", ["report", "refused"])
+def test_page_is_accessible(
+    browser: Any, request: pytest.FixtureRequest, scheme: str, of: str
+) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
-    opened = open_page(browser, report, scheme)
+    opened = open_page(browser, request.getfixturevalue(of), scheme)
     results = axe.Axe().run(opened.page)
     assert results.violations_count == 0, results.generate_report()
 
 
 @pytest.mark.parametrize(("media", "width"), [("screen", 400), ("print", 794)])
-def test_page_fits(browser: Any, report: Path, media: str, width: int) -> None:
+@pytest.mark.parametrize("of", ["report", "refused"])
+def test_page_fits(
+    browser: Any, request: pytest.FixtureRequest, media: str, width: int, of: str
+) -> None:
     """Nothing is wider than a phone, or a sheet of paper."""
-    page = open_page(browser, report).page
+    page = open_page(browser, request.getfixturevalue(of)).page
     page.emulate_media(media=media)
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -162,20 +205,57 @@ def test_many_kernels_open_in_a_second(browser: Any, tmp_path: Path) -> None:
     assert elapsed < 5, "a second, where nothing else runs"
 
 
+def save(opened: Opened, part: str, *, last: str = "") -> None:
+    """Save a picture of a part, down to what `last` finds in it, if pictures are asked for."""
+    opened.page.evaluate("scrollTo(0, 0)")
+    area = opened.page.locator(f"#{part}")
+    box = area.bounding_box()
+    assert box
+    assert box["height"] > 60
+    folder = os.environ.get("WORKGROUP_SCREENSHOTS")
+    if not folder:
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    height = min(box["height"], HEIGHT)
+    if last:
+        end = area.locator(last).first.bounding_box()
+        assert end
+        height = end["y"] + end["height"] - box["y"]
+    clip = {**box, "height": height}
+    opened.page.screenshot(path=f"{folder}/explain-{part}.png", full_page=True, clip=clip)
+
+
+SHOWN = ("lines", "barriers", "memory", "decisions")
+"""The parts that the documentation shows of a matmul for sm_80."""
+
+
 def test_parts_are_shown(browser: Any, report: Path) -> None:
-    """Save what the documentation shows, if that is asked for."""
     opened = open_page(browser, report)
     opened.page.locator("#barriers a[data-stage=gpu]").first.click()
-    opened.page.evaluate("scrollTo(0, 0)")
-    folder = os.environ.get("WORKGROUP_SCREENSHOTS")
     for part, _ in PARTS:
-        box = opened.page.locator(f"#{part}").bounding_box()
-        assert box
-        assert box["height"] > 60
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            clip = {**box, "height": min(box["height"], 560)}
-            opened.page.screenshot(path=f"{folder}/{part}.png", full_page=True, clip=clip)
+        assert opened.page.locator(f"#{part}").bounding_box()["height"] > 60
+    for part in SHOWN:
+        save(opened, part)
+
+
+def test_mbarriers_are_shown(browser: Any, specialized: Path) -> None:
+    """Warps that fill the slots of a ring, and those that read them, in their phases."""
+    opened = open_page(browser, specialized)
+    text = opened.page.locator("#timeline").inner_text()
+    for words in ("full", "empty", "copy by TMA to", "phase 0", "passes"):
+        assert words in text
+    save(opened, "timeline", last="table.grid")
+
+
+def test_race_is_shown_first(browser: Any, refused: Path) -> None:
+    opened = open_page(browser, refused)
+    text = opened.page.locator("#main > section").first.inner_text()
+    for words in ("The program is refused", "data race on workgroup memory", "at byte 0"):
+        assert words in text
+    opened.page.locator("#refusal a[data-stage=gpu]").first.click()
+    assert "memref.store" in opened.page.locator("#pane2 [aria-selected=true]").inner_text()
+    assert opened.complaints == []
+    save(opened, "refusal")
 
 
 def test_comparison_is_accessible(browser: Any, tmp_path: Path) -> None:
