@@ -26,7 +26,7 @@ import pipeline
 from certificates import claims
 from certificates.cells import Refuted
 from certificates.ir import NotUnderstood
-from certificates.mutations import Mutant, mutate
+from fuzzing.certificate_mutants import Mutant, mutate
 from linalg.linalg_programs import PROGRAMS, Program
 from linalg.linalg_programs.program import Input
 from setup.arguments import positive
