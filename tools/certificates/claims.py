@@ -15,12 +15,15 @@ from typing import Any
 
 from certificates.asynchronous import Async
 from certificates.cells import Refuted
+from certificates.counters import Counters
 from certificates.effects import Access, Effects, Order
 from certificates.formulas import Formula, Writer
 from certificates.graph import START, Graph, find_intervals
 from certificates.interval import follow_all
-from certificates.ir import Function, Instruction, NotUnderstood, Program
+from certificates.ir import Function, Instruction, NotUnderstood, Program, words
+from certificates.launch import Launch
 from certificates.machine import Machine
+from certificates.past import Past
 from certificates.reading import read
 from certificates.slices import registers
 from certificates.units import Units
@@ -30,13 +33,14 @@ FORMAT, VERSION = "pipeline-certificate", 2
 MOST_THREADS = 1024
 MOST_CASES = 1000
 """How many cases of several values together are followed, if not all of them are needed."""
+MOST_LAUNCHES = 100
+"""How many launches that decide something in different ways are followed."""
 MOST_VISITS = 100
 """How often an address is compared with its formula; races are looked for each time."""
-_ENDS = frozenset(["br", "switch", "ret", "unreachable"])
-_LAUNCH_ARITHMETIC = frozenset(
-    re.findall(r"\w+", "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze")
+_ENDS = words("br switch ret unreachable")
+_LAUNCH_ARITHMETIC = words(
+    "add sub mul udiv sdiv urem srem shl lshr ashr zext sext trunc freeze and or select icmp"
 )
-_LAUNCH_ARITHMETIC |= {"and", "or", "select", "icmp"}
 
 
 @dataclass(slots=True)
@@ -158,7 +162,17 @@ def _run_units(
     machine = Machine(program, kernel, block, assumed={}, cases=frozenset(), forgets=False,
                       named=named)  # fmt: skip
     begin(machine)
-    Units(machine, {box["parameter"]: box["bytes"] for box in boxes}).run()
+    scripts: list[list[bool]] = [[]]
+    past, launches = Past(Counters(machine.graph, machine.slice)), 0
+    while scripts:
+        launch = Launch(scripts.pop())
+        launches += 1
+        if launches > MOST_LAUNCHES:
+            raise NotUnderstood(
+                f"kernel {kernel.name}: more than {MOST_LAUNCHES} kinds of launches"
+            )
+        Units(machine, {box["parameter"]: box["bytes"] for box in boxes}, launch).run(past.is_known)
+        scripts += launch.others()
     return machine
 
 

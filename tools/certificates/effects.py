@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from certificates.asynchronous import Async, find_async
-from certificates.ir import Function, Instruction, NotUnderstood, Operand, Program
+from certificates.ir import Function, Instruction, NotUnderstood, Operand, Program, words
 
 WORKGROUP = 3
 
@@ -50,10 +50,9 @@ _HARMLESS = re.compile(
 )
 _COPY = re.compile(r"@llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(\d+)(\.s)?$")
 _MATRIX = re.compile(r"@llvm\.nvvm\.(ldmatrix|stmatrix)\.sync\.aligned\.m8n8\.x([124])\.")
-_COMPUTATIONS = frozenset(
-    re.findall(r"\w+", "fadd fsub fmul fdiv fneg fpext fptrunc add sub mul and or xor zext sext")
+_COMPUTATIONS = words(
+    "fadd fsub fmul fdiv fneg fpext fptrunc add sub mul and or xor zext sext trunc bitcast"
 )
-_COMPUTATIONS |= {"trunc", "bitcast"}
 _BARRIERS = ("@llvm.nvvm.barrier.cta.sync.aligned.all", "@llvm.nvvm.barrier0")
 
 

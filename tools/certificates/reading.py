@@ -8,73 +8,21 @@ from __future__ import annotations
 
 import re
 
-from certificates.ir import Function, Instruction, NotUnderstood, Operand, Program, Type
+from certificates.ir import Function, Instruction, NotUnderstood, Operand, Program, Type, words
 
 _TOKEN = re.compile(
     r'[%@]"[^"]*"|[%@][\w.$-]+|!"[^"]*"|![\w.]*|c?"(?:[^"\\]|\\.)*"|#\d+'
     r"|-?\d+\.\d+(?:e[+-]?\d+)?|0x[0-9A-Za-z]+|-?\d+|[A-Za-z_][\w.]*|\.\.\.|[()\[\]{}<>,=*|:]|\S"
 )
-_WORDS = frozenset(
-    [
-        "nuw",
-        "nsw",
-        "exact",
-        "disjoint",
-        "nneg",
-        "samesign",
-        "inbounds",
-        "nusw",
-        "fast",
-        "nnan",
-        "ninf",
-        "nsz",
-        "arcp",
-        "contract",
-        "afn",
-        "reassoc",
-        "volatile",
-        "tail",
-        "musttail",
-        "notail",
-        "noundef",
-        "nonnull",
-        "immarg",
-        "signext",
-        "zeroext",
-        "noalias",
-        "readonly",
-        "writeonly",
-        "readnone",
-        "nocapture",
-        "inreg",
-        "returned",
-        "ptx_kernel",
-    ]
+_WORDS = words(
+    "nuw nsw exact disjoint nneg samesign inbounds nusw fast nnan ninf nsz arcp contract afn "
+    "reassoc volatile tail musttail notail noundef nonnull immarg signext zeroext noalias "
+    "readonly writeonly readnone nocapture inreg returned ptx_kernel"
 )
-_WORDS_OF = frozenset(
-    ("range", "captures", "dereferenceable", "align", "nofpclass", "byval", "sret", "initializes")
-)
+_WORDS_OF = words("range captures dereferenceable align nofpclass byval sret initializes")
 _FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
-_ARITHMETIC = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "udiv",
-        "sdiv",
-        "urem",
-        "srem",
-        "shl",
-        "lshr",
-        "ashr",
-        "and",
-        "or",
-        "xor",
-    ],
-)
-_CASTS = frozenset(
-    ["zext", "sext", "trunc", "ptrtoint", "inttoptr", "addrspacecast", "bitcast", "freeze"],
-)
+_ARITHMETIC = words("add sub mul udiv sdiv urem srem shl lshr ashr and or xor")
+_CASTS = words("zext sext trunc ptrtoint inttoptr addrspacecast bitcast freeze")
 
 
 class _Reader:

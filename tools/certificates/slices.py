@@ -7,25 +7,9 @@ from collections.abc import Iterable, Mapping
 from certificates.asynchronous import Async
 from certificates.effects import Access, Effects, Order
 from certificates.graph import EXIT, Graph
-from certificates.ir import Instruction, Operand
+from certificates.ir import Instruction, Operand, words
 
-_COUNTING = frozenset(
-    [
-        "phi",
-        "add",
-        "sub",
-        "mul",
-        "shl",
-        "lshr",
-        "and",
-        "or",
-        "zext",
-        "sext",
-        "trunc",
-        "icmp",
-        "freeze",
-    ]
-)
+_COUNTING = words("phi add sub mul shl lshr and or zext sext trunc icmp freeze")
 
 
 def registers(operands: Iterable[Operand]) -> set[str]:

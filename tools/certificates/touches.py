@@ -84,6 +84,11 @@ class Touches:
 
     def _compare(self, touch: Touch, other: Touch) -> None:
         """Check that an earlier touch is over, and known to be, where both meet."""
+        needs_fence = touch.outside and not other.outside
+        columns = [other.agents, self.clocks.fenced + other.agents][: 1 + needs_fence]
+        if all(np.all(self.clocks.rows[np.ix_(touch.actors, each)] >= other.times)
+               for each in columns):  # fmt: skip
+            return
         one, many = (touch, other) if touch.writes else (other, touch)
         self.marks[one.cells] = np.arange(len(one.cells))[:, None]
         found = self.marks[many.cells]
@@ -96,7 +101,7 @@ class Touches:
         agents, times = other.agents[theirs], other.times[theirs]
         numbers = np.arange(len(agents))
         bad = rows[numbers, agents] < times
-        if touch.outside and not other.outside:
+        if needs_fence:
             bad |= rows[numbers, self.clocks.fenced + agents] < times
         if bad.any():
             number = int(np.flatnonzero(bad)[0])

@@ -95,7 +95,7 @@ def _possible(value: Value, count: int) -> tuple[Array, Array]:
     return known.copy(), ~known
 
 
-def _limits(value: Value, bits: int) -> tuple[int, int]:
+def limits_of(value: Value, bits: int) -> tuple[int, int]:
     """The least and the greatest signed number that a value may be."""
     if isinstance(value, Unknown):
         edge = 1 << (bits - 1)
@@ -116,7 +116,7 @@ def _bounded(low: int, high: int, bits: int, *values: Value) -> Unknown:
 
 def _binary_unknown(op: str, a: Value, b: Value, bits: int) -> Unknown:
     """Limits of what an operation makes of values that are not all known."""
-    (la, ha), (lb, hb) = _limits(a, bits), _limits(b, bits)
+    (la, ha), (lb, hb) = limits_of(a, bits), limits_of(b, bits)
     positive = la >= 0 and lb >= 0
     low, high = 1, 0
     if op == "add":
@@ -145,7 +145,7 @@ def _binary_unknown(op: str, a: Value, b: Value, bits: int) -> Unknown:
 def _compare_unknown(predicate: str, a: Value, b: Value, bits: int) -> Value:
     """A comparison that may be decided by limits, for some threads at least."""
     unknown = merge_unknown(a, b)
-    (la, ha), (lb, hb) = _limits(a, bits), _limits(b, bits)
+    (la, ha), (lb, hb) = limits_of(a, bits), limits_of(b, bits)
     if predicate[0] == "u" and (la < 0 or lb < 0):
         return unknown
     lows, highs = [], []
@@ -284,7 +284,7 @@ def refine(predicate: str, value: Value, other: Value, bits: int, *, truth: bool
     if not isinstance(value, Unknown) or bits > 64:
         return value
     words = predicate[-2:] if truth else _NEGATED[predicate[-2:]]
-    (low, high), (least_other, most_other) = _limits(value, bits), _limits(other, bits)
+    (low, high), (least_other, most_other) = limits_of(value, bits), limits_of(other, bits)
     if predicate[0] == "u":
         if least_other < 0 or (low < 0 and words not in ("lt", "le")):
             return value
@@ -313,7 +313,7 @@ def select(condition: Value, a: Value, b: Value, bits: int) -> Value:
     if isinstance(condition, Unknown) or isinstance(a, Unknown) or isinstance(b, Unknown):
         if bits > 64:
             return merge_unknown(condition, a, b)
-        (la, ha), (lb, hb) = _limits(a, bits), _limits(b, bits)
+        (la, ha), (lb, hb) = limits_of(a, bits), limits_of(b, bits)
         return _bounded(min(la, lb), max(ha, hb), bits, condition, a, b)
     return np.where(condition.astype(bool), *_arrays(a, b))
 
@@ -333,7 +333,7 @@ def extend(value: Value, source: Type, target: Type, *, signed: bool) -> Value:
     if target.bits > 64 or source.bits > 64:
         return merge_unknown(value)
     if isinstance(value, Unknown):
-        low, high = _limits(value, source.bits)
+        low, high = limits_of(value, source.bits)
         if not signed and low < 0 and source.bits < target.bits:
             low, high = 0, (1 << source.bits) - 1
         return _bounded(low, high, target.bits, value)
@@ -350,7 +350,7 @@ def least(signed: bool, greatest: bool, a: Value, b: Value, bits: int) -> Value:
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         if bits > 64:
             return merge_unknown(a, b)
-        (la, ha), (lb, hb) = _limits(a, bits), _limits(b, bits)
+        (la, ha), (lb, hb) = limits_of(a, bits), limits_of(b, bits)
         if not signed and (la < 0 or lb < 0):
             # Without a sign, what is negative is large.
             most = [h for low, h in ((la, ha), (lb, hb)) if low >= 0]

@@ -18,7 +18,7 @@ from certificates.cells import Refuted
 from certificates.claims import check
 from certificates.ir import NotUnderstood
 from certificates.main import main
-from certificates.mutations import CERTIFICATE, CODE, mend, mutate
+from fuzzing.certificate_mutants import CERTIFICATE, CODE, mend, mutate
 from fuzzing.certificates import find_race, judge
 from linalg.linalg_programs import PROGRAMS
 

@@ -14,7 +14,7 @@ import pytest
 import pipeline
 from certificates.cells import Refuted
 from certificates.claims import check, check_races
-from certificates.mutations import CERTIFICATE, CODE, mutate
+from fuzzing.certificate_mutants import CERTIFICATE, CODE, mutate
 from fuzzing.certificates import PRODUCT, find_race, judge
 
 OPTIONS = ["specialize-warps=0", "specialize-warps=128"]
