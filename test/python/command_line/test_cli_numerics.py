@@ -94,4 +94,7 @@ def test_wrong_usage(program: Path, command: str) -> None:
     outcome = call(command, program, "--numerics", "bf16")
     assert outcome.code == 2
     assert outcome.data == b""
-    assert outcome.words == "error: unknown numerics 'bf16'; there are exact; tf32; finite; tf32,finite\n"
+    assert (
+        outcome.words
+        == "error: unknown numerics 'bf16'; there are exact; tf32; finite; tf32,finite\n"
+    )

@@ -115,7 +115,6 @@ def _numpy_type(kind: str) -> Any:
     return {"f32": np.float32, "f16": np.float16}[kind]
 
 
-
 def _by_indices(condition: str) -> tuple[str, str]:
     """Return a mask that leaves the scores for which the condition, ``%1``, holds."""
     return (
