@@ -118,13 +118,9 @@ class Block:
     def _check_bounds(
         self, line: Instruction, at: Array, size: int, variables: frozenset[str]
     ) -> None:
-        inside = np.zeros(len(at), bool)
-        for name in variables:
-            base = self.machine.bases[name]
-            inside |= (at >= base) & (at + size <= base + self.machine.sizes[name])
-        if not inside.all():
-            raise Refuted(f"line {line.line}: byte {int(at[~inside][0])} is not in "
-                          f"{sorted(variables)}")  # fmt: skip
+        outside = self.machine.find_outside(at, size, variables)
+        if len(outside):
+            raise Refuted(f"line {line.line}: byte {outside[0]} is not in {sorted(variables)}")
 
     def _note_barriers(self, line: int, threads: Array) -> None:
         """Note behind which barriers of the block threads do something."""
@@ -263,14 +259,10 @@ class Block:
                 if len(values) != 1:
                     raise Refuted(f"line {line.line}: a warp group with several matrices")
                 starts, size = find_atoms(int(values[0]), *tile)
-                for start in starts:
-                    inside = any(
-                        base <= start and start + size <= base + self.machine.sizes[name]
-                        for name, base in self.machine.bases.items()
-                    )
-                    if not inside:
-                        raise Refuted(f"line {line.line}: reads byte {start}, which is in nothing")
-                cells = self.touches.spread(np.array(starts, np.int64), size).ravel()
+                at = np.array(starts, np.int64)
+                if len(outside := self.machine.find_outside(at, size, self.machine.bases)):
+                    raise Refuted(f"line {line.line}: reads byte {outside[0]}, which is in nothing")
+                cells = self.touches.spread(at, size).ravel()
                 self._read_slowly(line, here, cells)
 
     def _read_slowly(self, line: Instruction, threads: Array, cells: Array) -> None:

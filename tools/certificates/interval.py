@@ -181,14 +181,11 @@ class Interval:
             path.vague.append((line.line, access))
             return
         at = pick(value, frame.threads, self.machine.threads).astype(np.int64)
-        inside = np.zeros(len(at), bool)
-        for name in access.variables:
-            base = self.machine.bases[name]
-            inside |= (at >= base) & (at + access.size <= base + self.machine.sizes[name])
-        if not inside.all():
+        outside = self.machine.find_outside(at, access.size, access.variables)
+        if len(outside):
             self._want_cases(self.slice.names)
-            place = int(at[~inside][0])
-            raise Refuted(f"line {line.line}: byte {place} is not in {sorted(access.variables)}")
+            raise Refuted(f"line {line.line}: byte {outside[0]} is not in "
+                          f"{sorted(access.variables)}")  # fmt: skip
         threads = self.machine.everybody if frame.threads is None else frame.threads
         if access.wanted:
             wants = self._wants(path, access)
@@ -377,7 +374,9 @@ class Interval:
 
     def _go(self, path: Path, frame: Frame, target: str) -> None:
         """Take threads from the end of a block to another one."""
-        values = self._edge(path.environment, frame.label, target)
+        values = self.machine.values.choose(
+            self.slice.steps.get(target, []), frame.label, path.environment
+        )
         if target != frame.stop:
             for name, value in values.items():
                 self._define(path, name, value, frame.threads)
@@ -394,18 +393,6 @@ class Interval:
                 if merged is None
                 else self._merge(merged, (value, frame.threads), waiting.doubt)
             )
-
-    def _edge(self, environment: Environment, source: str, target: str) -> Environment:
-        """What the values that are chosen by the way to a block are."""
-        if target == EXIT:
-            return {}
-        values = self.machine.values
-        found: Environment = {}
-        for line in self.slice.steps[target]:
-            if line.op == "phi" and source in line.labels:
-                operand = line.operands[line.labels.index(source)]
-                found[line.name] = values.operand(operand, environment)
-        return found
 
     def _merge(
         self, first: tuple[Value, Array | None], second: tuple[Value, Array | None],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -59,6 +59,13 @@ class Machine:
         self.intervals: dict[int, set[int]] = {}
         self.visited: set[bytes] = set()
         self.variety: dict[tuple[int, str], set[bytes]] = {}
+
+    def find_outside(self, at: Array, size: int, variables: Iterable[str]) -> Array:
+        """Those of some addresses where an access is in none of some variables as a whole."""
+        inside = np.zeros(len(at), bool)
+        for name in variables:
+            inside |= (at >= self.bases[name]) & (at + size <= self.bases[name] + self.sizes[name])
+        return at[~inside]
 
     def begin(self) -> State:
         """The block at the beginning of the kernel."""

@@ -203,8 +203,8 @@ class Units(Block):
 
     def _go(self, unit: Unit, target: str) -> None:
         """Take a unit to a block."""
-        for name, value in self._edge(unit, target).items():
-            unit.environment[name] = value
+        steps = self.slice.steps.get(target, [])
+        unit.environment |= self.machine.values.choose(steps, unit.label, unit.environment)
         unit.label, unit.step = target, 0
         if target != unit.stop and target != EXIT:
             return
@@ -249,15 +249,3 @@ class Units(Block):
             both[others] = pick(value, others, self.machine.threads)
             merged[name] = both
         return merged
-
-    def _edge(self, unit: Unit, target: str) -> Environment:
-        """What the values that are chosen by the way to a block are."""
-        if target == EXIT:
-            return {}
-        values = self.machine.values
-        return {
-            line.name: values.operand(line.operands[line.labels.index(unit.label)],
-                                      unit.environment)
-            for line in self.slice.steps[target]
-            if line.op == "phi" and unit.label in line.labels
-        }  # fmt: skip

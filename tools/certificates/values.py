@@ -7,7 +7,7 @@ all threads have the same one, DIVERGENT if they may not. Numbers count modulo 2
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -421,6 +421,16 @@ class Evaluator:
                 type = type.parts[0]
             value = binary("add", value, binary("mul", index, type.stride, 64), 64)
         return value
+
+    def choose(
+        self, steps: Iterable[Instruction], source: str, environment: Environment
+    ) -> Environment:
+        """The values that are chosen by the way to a block of such steps."""
+        return {
+            line.name: self.operand(line.operands[line.labels.index(source)], environment)
+            for line in steps
+            if line.op == "phi" and source in line.labels
+        }
 
     def instruction(self, line: Instruction, environment: Environment) -> Value:
         """What the result of an instruction is; unknown if it is not an integer."""
