@@ -167,11 +167,13 @@ def wait(parity: int) -> str:
     )
 
 
-def find(body: list[str], count: int, begin: str = BARRIER, fence: str = FENCE) -> str:
+def find(
+    body: list[str], count: int, begin: str = BARRIER, fence: str = FENCE, box: int = 256
+) -> str:
     """Return what is said of the races of a kernel."""
     text = KERNEL.replace("COUNT", str(count)).replace("INIT", fence)
     text = text.replace("BEGIN", begin).replace("BODY", "\n  ".join(body))
-    kernel = {"name": "main", "assumptions": [], "boxes": [{"parameter": "%map", "bytes": 256}]}
+    kernel = {"name": "main", "assumptions": [], "boxes": [{"parameter": "%map", "bytes": box}]}
     return find_race({"kernels": [kernel]}, text)
 
 
@@ -248,6 +250,25 @@ AGAIN = "store i32 1, ptr addrspace(3) %other"
 )  # fmt: skip
 def test_stores_by_tma(body: list[str], said: str) -> None:
     assert find(body, 1) == said
+
+
+WARP_SYNC = "call void @llvm.nvvm.bar.warp.sync(i32 -1)"
+NEAR = """%near = xor i64 %mine, 31
+%neighbour = getelementptr i32, ptr addrspace(3) @buffer, i64 %near"""
+LEAD = """%lane = and i32 %tid, 31
+%leads = icmp eq i32 %lane, 0
+%above = and i64 %mine, 32
+%slot = getelementptr i32, ptr addrspace(3) @buffer, i64 %above"""
+EACH = by_first(PUT.replace("@buffer", "%slot"), COMMIT, READ).replace("%first", "%leads")
+
+
+def test_each_warp_stores_its_own_by_tma() -> None:
+    write = AGAIN.replace("%other", "%neighbour")
+    body = [NEAR, LEAD, STORE, FENCE, WARP_SYNC, EACH, WARP_SYNC, write]
+    assert find(body, 1, box=128) == "holds"
+    assert find(body, 1, box=256) == "refuted"
+    for at in (3, 4, 6):
+        assert find([*body[:at], *body[at + 1 :]], 1, box=128) == "refuted"
 
 
 def by_warps(first: list[str], second: list[str]) -> list[str]:
