@@ -77,7 +77,8 @@ void buildKernelPipeline(OpPassManager &pm,
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createParallelCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks, options.chip}));
+  pm.addPass(createFormKernelsPass(
+      {options.chainBytes, options.chainBlocks, options.chip}));
 }
 
 void buildBufferizePipeline(OpPassManager &pm) {

@@ -22,14 +22,16 @@
 namespace mlir::workgroup {
 
 struct DecomposeIm2colOptions {
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
   /// Different memref arguments of a function do not overlap.
   bool assumeDistinctArguments = false;
 };
 
 /// Makes contractions of tiles of the convolutions of blocks inside `root`. See
 /// pass `workgroup-decompose-im2col`.
-void decomposeIm2col(Operation *root,
-                     const DecomposeIm2colOptions &options = {});
+LogicalResult decomposeIm2col(Operation *root,
+                              const DecomposeIm2colOptions &options = {});
 
 struct StageOperandsOptions {
   /// Largest number of bytes of workgroup memory for the tiles of a

@@ -133,6 +133,10 @@ def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
     Where a tile is larger than the rest of the loops, the excess is zero or belongs to results
     that do not exist.
 
+    Where tensor cores of `chip` have the types, tiles are padded with zeros so that their sums
+    have a multiple of 16 terms, provided that this at most doubles the terms: of windows of 7x7
+    places with 3 channels, a row of 7x3 becomes 8x4.
+
     Left unchanged, with a remark:
 
     - sizes without constant bounds;
@@ -147,6 +151,7 @@ def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
     after distribution; Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning".
   }];
   let options = [
+    ChipOption,
     AssumeDistinctArgumentsOption,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",

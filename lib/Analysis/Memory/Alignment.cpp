@@ -235,6 +235,24 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::computePointer(Value memref) {
   return pointer;
 }
 
+/// Divisors of the strides of `type`. Of one that has no others than its
+/// extents make, they follow from these: 64 divides the first of `8x?x64`.
+static SmallVector<int64_t> getStrideDivisors(MemRefType type,
+                                              ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> divisors(strides.size(), 1);
+  int64_t ofExtents = 1;
+  for (unsigned dim = strides.size(); dim-- > 0;) {
+    if (!ShapedType::isDynamic(strides[dim]))
+      divisors[dim] = getConstantDivisor(strides[dim]);
+    else if (type.getLayout().isIdentity())
+      divisors[dim] = ofExtents;
+    if (!type.isDynamicDim(dim))
+      ofExtents =
+          multiplyDivisors(ofExtents, getConstantDivisor(type.getDimSize(dim)));
+  }
+  return divisors;
+}
+
 AlignmentAnalysis::Pointer AlignmentAnalysis::getViewPointer(Operation *view,
                                                              Value source) {
   Pointer from = getPointer(source);
@@ -248,13 +266,10 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::getViewPointer(Operation *view,
         if (failed(sourceType.getStridesAndOffset(strides, sourceOffset)))
           return Pointer();
         int64_t added = kMaxDivisor;
-        for (auto [offset, stride] :
-             llvm::zip_equal(op.getMixedOffsets(), strides)) {
-          int64_t strideDivisor =
-              ShapedType::isDynamic(stride) ? 1 : getConstantDivisor(stride);
-          added = std::min(added,
-                           multiplyDivisors(getDivisor(offset), strideDivisor));
-        }
+        for (auto [offset, divisor] : llvm::zip_equal(
+                 op.getMixedOffsets(), getStrideDivisors(sourceType, strides)))
+          added =
+              std::min(added, multiplyDivisors(getDivisor(offset), divisor));
         return {from.base, std::min(from.offset, added),
                 std::min(from.first, multiplyDivisors(added, bytes))};
       })

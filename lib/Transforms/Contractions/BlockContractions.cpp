@@ -107,8 +107,47 @@ static int64_t roundUp(int64_t size) {
   return std::max<int64_t>(llvm::PowerOf2Ceil(size), kLeast);
 }
 
+/// Sums at once: vectors of any type are aligned in rows of 16 elements, and so
+/// many of 16 bits are the sums of a matrix.
+static constexpr int64_t kSumStep = 16;
+
+/// True if tensor cores of `chip` have the types of `contraction`.
+static bool hasMatrixProducts(const Contraction &contraction,
+                              const Chip &chip) {
+  Type lhs = getElementTypeOrSelf(contraction.lhs->get());
+  return lhs == getElementTypeOrSelf(contraction.rhs->get()) &&
+         chip.hasMatrixProducts(lhs);
+}
+
+/// Adds to the two innermost loops of the sum as few iterations as make whole
+/// matrices of a tile; none if it would be more than twice as large.
+static void fillMatrices(const Contraction &contraction, TileSizes &tile) {
+  SmallVector<unsigned> loops;
+  int64_t outer = 1;
+  for (unsigned loop : llvm::reverse(contraction.sums.loops))
+    if (tile.sizes[loop] != 1 && loops.size() < 2)
+      loops.push_back(loop);
+    else
+      outer *= tile.sizes[loop];
+  if (loops.size() < 2)
+    return;
+  int64_t &inner = tile.sizes[loops[0]], &next = tile.sizes[loops[1]];
+  int64_t bestInner = inner, bestNext = next, least = 2 * inner * next + 1;
+  for (int64_t i = inner; i < inner + kSumStep; ++i)
+    for (int64_t j = next; j < next + kSumStep; ++j)
+      if (i * j < least && outer * i * j % kSumStep == 0) {
+        least = i * j;
+        bestInner = i;
+        bestNext = j;
+      }
+  tile.isRagged[loops[0]] = tile.isRagged[loops[0]] || bestInner != inner;
+  tile.isRagged[loops[1]] = tile.isRagged[loops[1]] || bestNext != next;
+  inner = bestInner;
+  next = bestNext;
+}
+
 std::string roundTileSizes(const Contraction &contraction, bool hasLoop,
-                           TileSizes &tile) {
+                           const Chip &chip, TileSizes &tile) {
   for (const LoopGroup *group : {&contraction.rows, &contraction.columns}) {
     int64_t &size = tile.sizes[group->loops.back()];
     int64_t rounded = roundUp(size);
@@ -116,14 +155,15 @@ std::string roundTileSizes(const Contraction &contraction, bool hasLoop,
         tile.isRagged[group->loops.back()] || rounded != size;
     size = rounded;
   }
-  // Sums at once: vectors of any type are aligned in rows of 16 elements.
-  constexpr int64_t kStep = 16, kMaxSteps = 256;
+  constexpr int64_t kMaxSteps = 256;
+  if (contraction.isZeroNeutral && hasMatrixProducts(contraction, chip))
+    fillMatrices(contraction, tile);
   int64_t numSums = 1;
   for (unsigned loop : contraction.sums.loops) {
     int64_t size = tile.sizes[loop];
     if (!hasLoop && loop == contraction.sums.loops.back() &&
-        contraction.isZeroNeutral && size % kStep != 0) {
-      tile.sizes[loop] = llvm::alignTo(size, size > 4 ? kStep : 4);
+        contraction.isZeroNeutral && size % kSumStep != 0) {
+      tile.sizes[loop] = llvm::alignTo(size, size > 4 ? kSumStep : 4);
       tile.isRagged[loop] = true;
     }
     if (tile.isRagged[loop] && !contraction.isZeroNeutral)

@@ -17,6 +17,7 @@
 
 #include "ContractionShape.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
@@ -38,10 +39,11 @@ struct TileSizes {
 /// of operands that it goes along. Returns why that is not known, or empty.
 std::string findTileSizes(linalg::LinalgOp op, TileSizes &tile);
 
-/// Rounds the sizes up to what threads can share. `hasLoop`: whether there are
-/// loops around that go on adding. Returns why that cannot be, or empty.
+/// Rounds the sizes up to what threads can share, and tensor cores of `chip`
+/// multiply. `hasLoop`: whether there are loops around that go on adding.
+/// Returns why that cannot be, or empty.
 std::string roundTileSizes(const Contraction &contraction, bool hasLoop,
-                           TileSizes &tile);
+                           const Chip &chip, TileSizes &tile);
 
 } // namespace mlir::workgroup
 

@@ -30,6 +30,7 @@
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms/Contractions.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -362,16 +363,19 @@ static void dropUnitLoops(linalg::GenericOp contraction, OpOperand &filter,
 }
 
 /// Rounds the tile up as `workgroup-stage-operands` does for `contraction`.
-static void roundUp(Convolution &convolution, linalg::LinalgOp op) {
+static void roundUp(Convolution &convolution, linalg::LinalgOp op,
+                    const Chip &chip) {
   Contraction contraction{op};
   TileSizes rounded = convolution.tile;
   if (describe(contraction, convolution.tile.sizes).empty() &&
-      roundTileSizes(contraction, convolution.root != convolution.op, rounded)
+      roundTileSizes(contraction, convolution.root != convolution.op, chip,
+                     rounded)
           .empty())
     convolution.tile = rounded;
 }
 
-static void apply(Convolution &convolution, RewriterBase &rewriter) {
+static void apply(Convolution &convolution, const Chip &chip,
+                  RewriterBase &rewriter) {
   linalg::LinalgOp op = convolution.op;
   Location loc = op.getLoc();
   hoistInvariants(op, convolution.root);
@@ -390,7 +394,7 @@ static void apply(Convolution &convolution, RewriterBase &rewriter) {
   Value tile = allocate(root);
   linalg::GenericOp contraction =
       createContraction(convolution, tile, rewriter);
-  roundUp(convolution, contraction);
+  roundUp(convolution, contraction, chip);
   if (tile.getType() != convolution.getTileType()) {
     Value rounded = allocate(tile.getDefiningOp());
     rewriter.replaceOp(tile.getDefiningOp(), rounded);
@@ -438,7 +442,11 @@ static void report(Convolution &convolution) {
       << remark::metric("Tile", shape);
 }
 
-void decomposeIm2col(Operation *root, const DecomposeIm2colOptions &options) {
+LogicalResult decomposeIm2col(Operation *root,
+                              const DecomposeIm2colOptions &options) {
+  const Chip *chip = resolveChip(root, options.chip);
+  if (!chip)
+    return failure();
   ArgumentAliases aliases(root, options.assumeDistinctArguments);
   IRRewriter rewriter(root->getContext());
   lookUpDivided(root, rewriter);
@@ -451,13 +459,14 @@ void decomposeIm2col(Operation *root, const DecomposeIm2colOptions &options) {
     std::string why = decide(convolution, aliases);
     if (why.empty()) {
       report(convolution);
-      apply(convolution, rewriter);
+      apply(convolution, *chip, rewriter);
       continue;
     }
     recordRemark(RemarkId::DecomposeIm2col_NotDecomposed, convolution.op)
         << "operation that reads its windows where they are"
         << remark::reason("{0}", why);
   }
+  return success();
 }
 
 namespace {
@@ -467,7 +476,9 @@ struct DecomposeIm2colPass
   using DecomposeIm2colPassBase::DecomposeIm2colPassBase;
 
   void runOnOperation() override {
-    decomposeIm2col(getOperation(), {assumeDistinctArguments});
+    if (failed(
+            decomposeIm2col(getOperation(), {chip, assumeDistinctArguments})))
+      signalPassFailure();
   }
 };
 

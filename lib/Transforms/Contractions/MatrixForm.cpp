@@ -39,16 +39,20 @@ std::string MatrixForm::getName() const {
 /// The instructions of `chip` for elements of `type`: PTX ISA, "Target ISA
 /// Notes" of mma. Nothing if it has none, or only such as are slower than its
 /// other units.
-static std::optional<MatrixShape> findShape(const Chip &chip, MMATypes type) {
+static std::optional<MatrixShape> findShape(const Chip &chip, MMATypes type,
+                                            MLIRContext *context) {
   constexpr unsigned kTuring = 75, kAmpere = 80, kAda = 89;
   unsigned architecture = chip.getArchitecture();
   bool isAmpere = architecture >= kAmpere;
   switch (type) {
   case MMATypes::f16:
-    if (architecture < kTuring)
+    if (!chip.hasMatrixProducts(Float16Type::get(context)))
       return std::nullopt;
     return MatrixShape{16, /*hasOne=*/true, /*hasTwo=*/isAmpere};
   case MMATypes::bf16:
+    if (!chip.hasMatrixProducts(BFloat16Type::get(context)))
+      return std::nullopt;
+    return MatrixShape{16, /*hasOne=*/true, /*hasTwo=*/true};
   case MMATypes::tf32:
     if (!isAmpere)
       return std::nullopt;
@@ -193,7 +197,8 @@ static std::string setTypes(MatrixForm &form, MMATypes lhs, MMATypes rhs,
                             const Chip &chip) {
   form.lhs.type = lhs;
   form.rhs.type = rhs;
-  std::optional<MatrixShape> shape = findShape(chip, lhs);
+  std::optional<MatrixShape> shape =
+      findShape(chip, lhs, form.lhs.value.getContext());
   if (!shape)
     return llvm::formatv("the tensor cores of {0} have no products of {1}",
                          chip.name, NVVM::stringifyMMATypes(lhs))

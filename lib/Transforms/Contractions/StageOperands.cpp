@@ -54,8 +54,8 @@ struct Staging {
 class OperandStager {
 public:
   OperandStager(Operation *scope, const StageOperandsOptions &options,
-                int64_t maxBytes)
-      : scope(scope), maxBytes(maxBytes),
+                const Chip &chip, int64_t maxBytes)
+      : scope(scope), chip(chip), maxBytes(maxBytes),
         aliases(scope, options.assumeDistinctArguments),
         rewriter(scope->getContext()) {}
 
@@ -73,6 +73,7 @@ private:
   void stage(Staging &staging, OpOperand *operand);
 
   Operation *scope;
+  const Chip &chip;
   int64_t maxBytes;
   ArgumentAliases aliases;
   IRRewriter rewriter;
@@ -132,8 +133,8 @@ static GatherOp findGather(OpOperand *operand) {
 /// Decides on the tiles, once it is known which loops are rows and columns.
 std::string OperandStager::checkTiles(Staging &staging) {
   Contraction &contraction = staging.contraction;
-  std::string why =
-      roundTileSizes(contraction, staging.root != contraction.op, staging.tile);
+  std::string why = roundTileSizes(contraction, staging.root != contraction.op,
+                                   chip, staging.tile);
   if (why.empty())
     why = describe(contraction, staging.tile.sizes);
   if (!why.empty())
@@ -338,7 +339,7 @@ LogicalResult stageOperands(Operation *scope,
   if (!chip)
     return failure();
   int64_t maxBytes = chip->getCapacity(options.maxBytes);
-  OperandStager(scope, options, maxBytes).run();
+  OperandStager(scope, options, *chip, maxBytes).run();
   // Two blocks are to share a processor.
   stageReads(scope, ArgumentAliases(scope, options.assumeDistinctArguments),
              maxBytes / 2);

@@ -71,7 +71,7 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
         function = writer.apply("workgroup-map-loops", function, **block)
     if kernel.kind == "window" and tile.reduction:
         function = writer.apply(
-            "workgroup-decompose-im2col", function, assume_distinct_arguments=True
+            "workgroup-decompose-im2col", function, chip=chip, assume_distinct_arguments=True
         )
     is_staged = not kernel.is_loop or any(op.contraction for op in kernel.ops)
     if is_staged and not tile.direct:

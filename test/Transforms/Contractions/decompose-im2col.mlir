@@ -1,11 +1,13 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-decompose-im2col)' -o %t.once
 // RUN: FileCheck %s --input-file=%t.once
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-decompose-im2col)' | diff %t.once -
+// RUN: sed 's/f16/bf16/g' %s | mlir-opt --pass-pipeline='builtin.module(workgroup-decompose-im2col{chip=sm_75})' | FileCheck %s --check-prefix=STEM75
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(func.func(workgroup-decompose-im2col,workgroup-stage-operands,workgroup-form-launches{threads=64}),workgroup-form-rings{slots=3})' | FileCheck %s --check-prefix=RING
 
 #image = affine_map<(n, y, x, f, dy, dx, c) -> (n, y * 2 + dy, x + dx * 3, c)>
 #filter = affine_map<(n, y, x, f, dy, dx, c) -> (dy, dx, c, f)>
 #result = affine_map<(n, y, x, f, dy, dx, c) -> (n, y, x, f)>
+#stem = affine_map<(n, y, x, f, dy, dx, c) -> (n, y * 2 + dy, x + dx, c)>
 #channels_first = affine_map<(g, f, x, c, dx) -> (g, c, x * 2 + dx)>
 #weights = affine_map<(g, f, x, c, dx) -> (g, f, c, dx)>
 #rows = affine_map<(g, f, x, c, dx) -> (g, f, x)>
@@ -106,5 +108,40 @@ func.func @nchw(%image: memref<4x4x?xf32> {llvm.noalias}, %filter: memref<4x8x4x
       }
     }
   } {mapping = [#gpu.block<linear_dim_1>, #gpu.block<linear_dim_0>]}
+  return
+}
+
+// A row of a window of 7x7 places with 3 channels: 21 sums become 32, whole matrices, with zeros for places that
+// are not there, though the image has something beside the window; channels that are not there are none of the
+// image. Types that the chip has not stay as they are.
+// CHECK-LABEL: func.func @stem
+// CHECK:         %[[STEM:.+]] = memref.alloc() {alignment = 16 : i64} : memref<8x8x8x4xf16, #gpu.address_space<workgroup>>
+// CHECK:         workgroup.gather %{{.+}} by #{{.+}} within[%{{.+}}] to %[[STEM]]
+// STEM75-LABEL: func.func @stem
+// STEM75:         memref.alloc() {alignment = 16 : i64} : memref<8x8x7x3xbf16, #gpu.address_space<workgroup>>
+func.func @stem(%image: memref<2x21x21x3xf16> {llvm.noalias}, %filter: memref<7x7x3x32xf16> {llvm.noalias}, %result: memref<2x8x8x32xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  scf.forall (%n) in (2) {
+    %i = memref.subview %image[%n, 0, 0, 0] [1, 21, 21, 3] [1, 1, 1, 1] : memref<2x21x21x3xf16> to memref<1x21x21x3xf16, strided<[1323, 63, 3, 1], offset: ?>>
+    %r = memref.subview %result[%n, 0, 0, 0] [1, 8, 8, 32] [1, 1, 1, 1] : memref<2x8x8x32xf32> to memref<1x8x8x32xf32, strided<[2048, 256, 32, 1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%r : memref<1x8x8x32xf32, strided<[2048, 256, 32, 1], offset: ?>>)
+    scf.for %dy = %c0 to %c7 step %c1 {
+      %window = memref.subview %i[0, %dy, 0, 0] [1, 15, 14, 3] [1, 1, 1, 1] : memref<1x21x21x3xf16, strided<[1323, 63, 3, 1], offset: ?>> to memref<1x15x14x3xf16, strided<[1323, 63, 3, 1], offset: ?>>
+      %w = memref.subview %filter[%dy, 0, 0, 0] [1, 7, 3, 32] [1, 1, 1, 1] : memref<7x7x3x32xf16> to memref<1x7x3x32xf16, strided<[672, 96, 32, 1], offset: ?>>
+      linalg.generic {indexing_maps = [#stem, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%window, %w : memref<1x15x14x3xf16, strided<[1323, 63, 3, 1], offset: ?>>, memref<1x7x3x32xf16, strided<[672, 96, 32, 1], offset: ?>>)
+        outs(%r : memref<1x8x8x32xf32, strided<[2048, 256, 32, 1], offset: ?>>) {
+      ^bb0(%a: f16, %b: f16, %o: f32):
+        %0 = arith.extf %a : f16 to f32
+        %1 = arith.extf %b : f16 to f32
+        %2 = arith.mulf %0, %1 : f32
+        %3 = arith.addf %o, %2 : f32
+        linalg.yield %3 : f32
+      }
+    }
+  } {mapping = [#gpu.block<linear_dim_0>]}
   return
 }

@@ -233,6 +233,30 @@ gpu.module @buffers {
   }
 }
 
+// Strides that nothing but extents make are multiples of the constant ones: of 64 elements. Of
+// any strides, or of extents in front, nothing is known.
+gpu.module @strides {
+  // CHECK-LABEL:  gpu.func @of_extents
+  // CHECK:          vector.load %{{.+}} {alignment = 16 : i64} : memref<{{.+}}xf16
+  // CHECK:          memref.load
+  // CHECK:          memref.load
+  // CHECK:          gpu.return
+  gpu.func @of_extents(%in: memref<8x?x64xf16> {llvm.align = 16}, %odd: memref<8x64x?xf16> {llvm.align = 16},
+                       %any: memref<8x?x64xf16, strided<[?, 64, 1]>> {llvm.align = 16})
+      workgroup(%a: memref<1x32x64xf16, #gpu.address_space<workgroup>>, %b: memref<1x32x64xf16, #gpu.address_space<workgroup>>,
+                %c: memref<1x32x64xf16, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %head = gpu.block_id x
+    %part = memref.subview %in[%head, 0, 0] [1, 32, 64] [1, 1, 1] : memref<8x?x64xf16> to memref<1x32x64xf16, strided<[?, 64, 1], offset: ?>>
+    memref.copy %part, %a : memref<1x32x64xf16, strided<[?, 64, 1], offset: ?>> to memref<1x32x64xf16, #gpu.address_space<workgroup>>
+    %ofOdd = memref.subview %odd[%head, 0, 0] [1, 32, 64] [1, 1, 1] : memref<8x64x?xf16> to memref<1x32x64xf16, strided<[?, ?, 1], offset: ?>>
+    memref.copy %ofOdd, %b : memref<1x32x64xf16, strided<[?, ?, 1], offset: ?>> to memref<1x32x64xf16, #gpu.address_space<workgroup>>
+    %ofAny = memref.subview %any[%head, 0, 0] [1, 32, 64] [1, 1, 1] : memref<8x?x64xf16, strided<[?, 64, 1]>> to memref<1x32x64xf16, strided<[?, 64, 1], offset: ?>>
+    memref.copy %ofAny, %c : memref<1x32x64xf16, strided<[?, 64, 1], offset: ?>> to memref<1x32x64xf16, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
 // Before outlining: what the host's allocators return is aligned to 16 bytes, what
 // stands on its stack is not.
 // CHECK-LABEL:  func.func @host_memory

@@ -153,6 +153,48 @@ def test_pixels_that_are_neighbours(change: dict[str, object], chip: str) -> Non
     check(convolution, module)
 
 
+STEM = Convolution(2, (12, 11), 3, 64, (7, 7), (2, 2), (1, 1), kind="f16")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"pixels": (9, 13), "strides": (1, 3), "dilations": (2, 1)},
+        {"windows": (3, 3), "strides": (1, 1)},
+        {"windows": (5, 5), "channels": 4, "adds": True},
+        {"channels": 5, "features": 40, "windows": (3, 3)},
+        {"is_dynamic": True},
+    ],
+    ids=str,
+)
+def test_few_channels(change: dict[str, object]) -> None:
+    """Sums that are no whole matrices are filled up with zeros, for tensor cores."""
+    convolution = replace(STEM, **change)  # type: ignore[arg-type]
+    module = pipeline.compile(convolution.text(), chip="sm_80")
+    ptx = module.ptx or ""
+    assert "mma.sync" in ptx
+    assert "fma.rn.f32" not in ptx
+    assert not module.diagnostics
+    check(convolution, module)
+
+
+def test_what_is_beside_windows() -> None:
+    """Places that only fill up a window are not read: what is no number there goes nowhere."""
+    convolution = replace(STEM, pixels=(9, 9), strides=(1, 1), windows=(3, 3))
+    image, taps, *rest = convolution.arguments(1)
+    image[:, 4, 5, :] = np.inf
+    module = pipeline.compile(convolution.text(), chip="sm_80")
+    with np.errstate(invalid="ignore"):
+        want = convolution.compute(image, taps, *rest)
+    result = np.asarray(module.run(image, taps, *rest, check="races", workers=1))
+    np.testing.assert_array_equal(np.isfinite(result), np.isfinite(want))
+    finite = np.isfinite(want)
+    assert finite.any()
+    assert not finite.all()
+    np.testing.assert_allclose(result[finite], want[finite], 2e-3, 2e-3)
+
+
 DEPTHWISE = """
 !y = tensor<{y}xf32>
 func.func @main(%x: tensor<{x}xf32>, %w: tensor<{w}xf32>, %start: !y) -> !y {{
