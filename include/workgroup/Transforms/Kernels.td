@@ -59,16 +59,16 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     - The kernel keeps whole rows in workgroup memory. 16 rows, and the tiles that are
       multiplied, must fit into `chain-bytes`.
     - If rows are too long for that, the kernel streams through the columns of the first result,
-      if it can (see `workgroup-tile-kernel`). For `f32`, the number of rows must be a multiple
-      of 16, and that of columns a multiple of 64. For elements of 16 bits, any length will do,
-      including lengths that only the launch knows.
+      if it can (see `workgroup-tile-kernel`). For elements of up to 32 bits, any length will
+      do, including lengths that only the launch knows. For larger elements, the number of rows
+      must be a multiple of 16, and that of columns a multiple of 64.
 
     The columns of the second result, and the sums of the first, must have constant extents of
     256 at most: more arithmetic per row element would cost more than a trip through global
     memory. There are at least 16 rows. If the work per 16 rows is large, there are at least 16
-    rows for each of `chain-blocks` blocks. Fewer rows are possible for elements of 16 bits with
-    a softmax in between, if tensor cores of `chip` have the type: there, blocks can divide the
-    columns. The rows run along the last loop
+    rows for each of `chain-blocks` blocks. Fewer rows are possible with a softmax in between, for `f32`,
+    and for elements of 16 bits if tensor cores of `chip` have the type: there, blocks can divide
+    the columns. The rows run along the last loop
     of more than one iteration that one factor has alone: queries, or heads that share keys. A
     single row gets a loop of one iteration. If the chain has a softmax and its second
     contraction sums in 16 bits, it sums in `f32` and rounds the results, since the division by

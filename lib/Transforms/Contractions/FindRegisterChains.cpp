@@ -326,8 +326,15 @@ static bool isSink(ChainRole role) {
 }
 
 /// True if `op` has all that there is of its buffers; in the end it may have
-/// less of them.
+/// less of them. What is done to results may leave out columns that only fill
+/// up matrices: nobody reads these, whatever becomes of them.
 bool RegisterChainFinder::checkShapes(Operation *op, ChainRole role) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  bool isScaling = role == ChainRole::Elements && structured &&
+                   findRowFactor(chain, structured);
+  auto mayBeLess = [&](ChainDim dim) {
+    return isSink(role) || (isScaling && dim == ChainDim::Columns);
+  };
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Value buffer = chain.getBuffer(operand);
     if (!buffer)
@@ -337,7 +344,7 @@ bool RegisterChainFinder::checkShapes(Operation *op, ChainRole role) {
         type.getShape(), chain.buffers.find(buffer)->second,
         [&](int64_t size, ChainDim dim) {
           return size == chain.getExtent(dim) ||
-                 (isSink(role) &&
+                 (mayBeLess(dim) &&
                   (ShapedType::isDynamic(size) || size < chain.getExtent(dim)));
         });
   });

@@ -109,10 +109,9 @@ static bool areWhole(const ContractionChain &chain) {
          !ShapedType::isDynamic(columns) && columns % kStreamColumns == 0;
 }
 
-/// True if ragged tiles will do: of elements of 16 bits at most. Of f32, each
-/// thread has many accesses, and it takes seconds to prove that none race.
+/// True if ragged tiles will do: of elements of 32 bits at most.
 static bool mayBeRagged(const ContractionChain &chain) {
-  constexpr int64_t kMostBytes = 2;
+  constexpr int64_t kMostBytes = 4;
   for (linalg::LinalgOp op : {chain.first, chain.second})
     for (Value factor : op.getDpsInputs())
       if (estimateElementBytes(factor) > kMostBytes)
@@ -123,37 +122,40 @@ static bool mayBeRagged(const ContractionChain &chain) {
 /// The most sums of the first contraction, and columns of the second.
 static constexpr int64_t kMaxChainExtent = 256;
 
-/// True if tensor cores that have the types multiply both contractions of
-/// `chain`, of a softmax between, in 16 bits, by tiles with zeros for rows that
-/// are not there.
-static bool takesPaddedRows(const ContractionChain &chain) {
-  constexpr int64_t kSumsOfMatrix = 16, kColumnsOfMatrix = 8;
-  int64_t sums = getExtent(chain.first, chain.firstSum);
-  int64_t results = getExtent(chain.second, chain.secondColumn);
-  if (ShapedType::isDynamic(sums) || sums % kSumsOfMatrix != 0 ||
-      ShapedType::isDynamic(results) || results % kColumnsOfMatrix != 0)
-    return false;
+/// True if what both contractions of `chain` multiply is of a type that
+/// `isOfType`.
+static bool areFactors(const ContractionChain &chain,
+                       function_ref<bool(Type)> isOfType) {
   for (linalg::LinalgOp op : {chain.first, chain.second})
     for (Value factor : op.getDpsInputs())
-      if (!getElementTypeOrSelf(factor).isF16() &&
-          !getElementTypeOrSelf(factor).isBF16())
+      if (!isOfType(getElementTypeOrSelf(factor)))
         return false;
-  return hasSoftmax(chain);
+  return true;
+}
+
+bool isForMatrices(const ContractionChain &chain) {
+  return areFactors(chain,
+                    [](Type type) { return type.isF16() || type.isBF16(); });
+}
+
+/// True if blocks of `chip` may have fewer rows of `chain` than matrices have:
+/// with a softmax between, they can share the columns. Of 16 bits, the others
+/// are zeros; f32 is multiplied row by row.
+static bool takesFewRows(const ContractionChain &chain, const Chip &chip) {
+  // Of fewer sums, or columns, a tile is not filled up to whole matrices.
+  constexpr int64_t kLeast = 5;
+  bool isLarge = getExtent(chain.first, chain.firstSum) >= kLeast &&
+                 getExtent(chain.second, chain.secondColumn) >= kLeast;
+  auto isMatrix = [&](Type type) { return chip.hasMatrixProducts(type); };
+  auto isF32 = [](Type type) { return type.isF32(); };
+  return hasSoftmax(chain) &&
+         ((isLarge && areFactors(chain, isMatrix)) || areFactors(chain, isF32));
 }
 
 bool hasFewRows(const ContractionChain &chain) {
   int64_t rows = getExtent(chain.second, chain.row);
   return !ShapedType::isDynamic(rows) && rows > 0 && rows < kChainRows &&
-         takesPaddedRows(chain);
-}
-
-/// True if the tensor cores of `chip` have the types of both contractions.
-static bool hasMatrixProducts(const ContractionChain &chain, const Chip &chip) {
-  for (linalg::LinalgOp op : {chain.first, chain.second})
-    for (Value factor : op.getDpsInputs())
-      if (!chip.hasMatrixProducts(getElementTypeOrSelf(factor)))
-        return false;
-  return true;
+         hasSoftmax(chain);
 }
 
 /// The chip of `limits`, whose name has been checked.
@@ -203,7 +205,7 @@ static bool fits(const std::optional<ChainBytes> &bytes, int64_t capacity) {
 bool mayHaveRow(const ContractionChain &chain,
                 const FormKernelsOptions &limits) {
   int64_t columns = getExtent(chain.first, chain.firstColumn);
-  return takesPaddedRows(chain) && hasMatrixProducts(chain, getChip(limits)) &&
+  return takesFewRows(chain, getChip(limits)) &&
          (ShapedType::isDynamic(columns) || columns > 1) &&
          getExtent(chain.first, chain.firstSum) <= kMaxChainExtent &&
          getExtent(chain.second, chain.secondColumn) <= kMaxChainExtent &&
@@ -218,7 +220,7 @@ std::optional<StringRef> getObstacle(const ContractionChain &chain,
   int64_t sums = getExtent(chain.first, chain.firstSum);
   int64_t results = getExtent(chain.second, chain.secondColumn);
   std::optional<ChainBytes> whole = getRowBytes(chain);
-  bool isFew = hasFewRows(chain) && hasMatrixProducts(chain, getChip(limits));
+  bool isFew = hasFewRows(chain) && takesFewRows(chain, getChip(limits));
   bool isShort = !isFew && fits(whole, limits.chainBytes);
   std::optional<ChainBytes> streamed =
       isShort ? std::nullopt : getStreamBytes(chain);

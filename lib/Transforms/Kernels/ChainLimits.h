@@ -23,9 +23,12 @@ namespace mlir::workgroup {
 /// where it goes through them.
 constexpr int64_t kChainRows = 16, kStreamColumns = 64;
 
-/// True if `chain`, a softmax between, has a few rows, of 16 bits: tensor cores
-/// multiply tiles of kChainRows, of which the last rows are zeros.
+/// True if `chain`, a softmax between, has fewer rows than kChainRows.
 bool hasFewRows(const ContractionChain &chain);
+
+/// True if factors have the 16 bits that tensor cores multiply: of few rows,
+/// tiles have kChainRows then, of which the last are zeros.
+bool isForMatrices(const ContractionChain &chain);
 
 /// True if `chain`, which has no row, would be one kernel if it had one.
 bool mayHaveRow(const ContractionChain &chain,

@@ -53,7 +53,7 @@ StreamTile::StreamTile(RewriterBase &rewriter, const ContractionChain &chain,
     if (succeeded(most))
       tileSizes.back() = rewriter.getIndexAttr(*most);
   }
-  if (isPadded && hasFewRows(chain))
+  if (isPadded && hasFewRows(chain) && isForMatrices(chain))
     tileSizes[chain.row] = rewriter.getIndexAttr(kChainRows);
   tileSizes[chain.secondSum] = rewriter.getIndexAttr(columns);
 }

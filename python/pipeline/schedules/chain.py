@@ -10,7 +10,7 @@ from .kernel import Chain, Kernel, Op
 from .matrix import matrix_rate
 from .split import COLUMNS, ColumnSplit
 from .target import Target
-from .tile import Tile, clamp_threads, count_tiles, fill_block
+from .tile import Tile, clamp_threads, count_tiles, fill_block, round_up_to_power
 
 
 def _columns(op: Op) -> int:
@@ -18,6 +18,21 @@ def _columns(op: Op) -> int:
     pairs = zip(op.parallel, op.rows, strict=True)
     loops = [loop for loop, (parallel, row) in enumerate(pairs) if parallel and row is None]
     return math.prod(map(op.extent, loops))
+
+
+def _sums(op: Op) -> int:
+    """The products that an element of the result is the sum of."""
+    return math.prod(map(op.extent, op.sums))
+
+
+def _has_whole_matrices(first: Op, second: Op) -> bool:
+    """Whether rows of both contractions are made of whole matrices of tensor cores."""
+    return _sums(first) % 16 == 0 and _columns(second) % 8 == 0
+
+
+def _fill_up(columns: int) -> int:
+    """Return the columns of a tile in workgroup memory, as `workgroup-stage-operands` has them."""
+    return -(-columns // 32) * 32 if columns > 32 else max(4, round_up_to_power(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +82,30 @@ class Chained:
             rows = self._rows(kernel, target, self._stream_rows(kernel, chain), *sizes)
             tile = Tile((), 1, (self.steps,), stream=columns)
         threads = clamp_threads(rows * max(min(first, columns), second) // self.sums, 64, 256)
-        return replace(tile, block=self._block(kernel, rows), threads=threads)
+        tile = replace(tile, block=self._block(kernel, rows), threads=threads)
+        is_few = tile.stream and kernel.root.extent(chain.row) < least
+        return self.split.apply(tile, kernel, target) if is_few else tile
 
     def _keep(self, kernel: Kernel, chain: Chain, target: Target) -> Tile:
         """Return tiles that stay in registers of warps with 32 rows, or 16."""
         first, second = kernel.ops[chain.first], kernel.ops[chain.second]
-        sums = math.prod(map(first.extent, first.sums))
+        sums = _sums(first)
         # The registers of a thread hold 64 results of a row and as many scores, or 128 and half.
-        stream = self.stream if 2 * _columns(second) <= self.wide_columns else self.stream // 2
-        tile_bytes = self.slots * stream * (sums + _columns(second)) * 2
+        columns = _columns(second)
+        stream = self.stream if 2 * columns <= self.wide_columns else self.stream // 2
+        tile_bytes = self.slots * stream * (_fill_up(sums) + _fill_up(columns)) * 2
         is_known = kernel.root.extents[chain.row] is not None
         wide = self.wide_rows if is_known else self.wide_rows[-1:]
         # Pairs of matrices of 8 columns are loaded for both.
-        is_even = _columns(second) <= self.wide_columns and _columns(second) % 16 == 0
+        is_even = columns <= self.wide_columns and columns % 16 == 0
         for rows in wide if is_even else ():
             block = self._block(kernel, rows)
             fits = rows * sums * 2 + tile_bytes <= target.shared_bytes
             extent = kernel.root.extent(chain.row)
             is_full = count_tiles(kernel.root, block) >= target.multiprocessors
             is_whole = rows <= extent and -(-extent // rows) * rows <= 1.125 * extent
+            if not _has_whole_matrices(first, second):
+                is_whole = extent % rows == 0
             if fits and is_full and is_whole:
                 warps = rows // 32
                 break
@@ -102,20 +122,28 @@ class Chained:
     def _stays_in_registers(self, kernel: Kernel, chain: Chain, target: Target) -> bool:
         """Tell whether tensor cores multiply both, and what is between has 16 bits."""
         first, second = kernel.ops[chain.first], kernel.ops[chain.second]
-        sums = math.prod(map(first.extent, first.sums))
-        return (
-            all(operand.bits == 16 for operand in (*first.inputs, *second.inputs))
-            and sums % 16 == 0
-            and _columns(second) % 8 == 0
-            and all(matrix_rate(op, target) for op in (first, second))
-        )
+        if not all(
+            matrix_rate(op, target) and all(operand.bits == 16 for operand in op.inputs)
+            for op in (first, second)
+        ):
+            return False
+        if _has_whole_matrices(first, second):
+            return True
+        # Tiles of which all rows and columns are there are filled up, but for the smallest.
+        (row, column) = (kernel.root.extents[chain.row], second.extents[second.sums[-1]])
+        is_whole = row is not None and row > 0 and row % self.rows[0] == 0
+        is_whole &= column is not None and column > 0 and column % self.stream == 0
+        return is_whole and min(_sums(first), _columns(second)) > 4
 
     def _stream_rows(self, kernel: Kernel, chain: Chain) -> Sequence[int]:
-        """Return those that leave no rows over, of f32: ragged tiles take it long to compile."""
+        """Return those that leave no rows over, of f32; the fewest if all do."""
         first, second = kernel.ops[chain.first], kernel.ops[chain.second]
+        extent = kernel.root.extent(chain.row)
+        if 0 < extent < self.rows[-1]:
+            return (extent,)
         if all(operand.bits <= 16 for operand in (*first.inputs, *second.inputs)):
             return self.rows
-        return [rows for rows in self.rows if kernel.root.extent(chain.row) % rows == 0]
+        return [rows for rows in self.rows if extent % rows == 0]
 
     def _rows(
         self,
@@ -130,7 +158,7 @@ class Chained:
             blocks = count_tiles(kernel.root, self._block(kernel, rows))
             if fits and blocks >= target.multiprocessors:
                 return rows
-        return self.rows[-1]
+        return min(candidates, default=self.rows[-1])
 
     @staticmethod
     def _block(kernel: Kernel, rows: int) -> tuple[int, ...]:

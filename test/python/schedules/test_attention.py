@@ -87,14 +87,19 @@ def test_columns_behind_the_end(is_dynamic: bool) -> None:
 
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(("rows", "keys"), [(37, 384), (32, 300)], ids=["rows", "columns"])
-def test_ragged_tiles_of_f32(rows: int, keys: int) -> None:
-    """They would take long to compile: it is several kernels, as with any lengths."""
-    attention = replace(LONG, rows=rows, keys=keys)
-    for is_dynamic in (False, True):
-        module = pipeline.compile(replace(attention, is_dynamic=is_dynamic).text, chip="sm_80")
-        assert len(module.kernels) == 3
-        assert module.schedule is not None
-        assert "stream" not in module.schedule
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+def test_ragged_tiles_of_f32(rows: int, keys: int, *, is_dynamic: bool) -> None:
+    """They are one kernel, too, which is proved, and multiplies without tensor cores."""
+    attention = replace(LONG, rows=rows, keys=keys, is_dynamic=is_dynamic)
+    module = compile_stream(attention)
+    assert not module.diagnostics
+    assert "mma.sync" not in module.ptx
+    assert "fma.rn.f32" in module.ptx
+    arguments = attention.make_arguments(np.random.default_rng(rows))
+    expected = attention.compute(*arguments)
+    for order in ("forward", "reverse", 7):
+        result = module.run(*arguments, check="races", workers=1, order=order)
+        np.testing.assert_allclose(result, expected, attention.tolerance, attention.tolerance)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -283,6 +288,48 @@ def test_mutants_of_rows_in_registers(pattern: str, other: str) -> None:
     assert mutant != text
     assert pipeline.check(text).is_safe
     assert not pipeline.check(mutant).is_safe
+
+
+# Rows that are not made of whole matrices are filled up with zeros.
+ODD = (
+    replace(NARROW, width=40, out=40, mask="causal"),
+    replace(NARROW, width=40, out=72, rows=192, mask="added", kind="bf16"),
+    replace(NARROW, width=20, out=20, keys=320, mask="chosen", spelling="exp2"),
+    replace(NARROW, width=33, out=37, rows=64, mask="none"),
+)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("number", range(len(ODD)))
+def test_rows_of_odd_lengths(number: int) -> None:
+    attention = ODD[number]
+    module = compile_stream(attention)
+    assert "LoweredChain" in [remark.name for remark in module.remarks]
+    assert ".local" not in module.ptx
+    assert not module.diagnostics
+    arguments = attention.make_arguments(np.random.default_rng(number))
+    for order in ("forward", "reverse", 7):
+        result = module.run(*arguments, check="races", workers=1, order=order)
+        with np.errstate(invalid="ignore"):
+            expected = attention.compute(*arguments)
+        np.testing.assert_allclose(result, expected, attention.tolerance, attention.tolerance)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_infinities_beside_filled_up_columns() -> None:
+    """What is no number where columns fill up matrices goes nowhere."""
+    attention = replace(NARROW, width=40, out=40, mask="added")
+    module = compile_stream(attention)
+    query, key, value, mask = attention.make_arguments(np.random.default_rng(5))
+    mask[3, 100], mask[5, 7], mask[7, :] = np.nan, np.inf, -np.inf
+    value[0, 80, 39] = np.inf
+    arguments = (query, key, value, mask)
+    result = module.run(*arguments, check="races", workers=1)
+    with np.errstate(invalid="ignore"):
+        expected = attention.compute(*arguments)
+    np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
+    finite = np.isfinite(expected)
+    np.testing.assert_allclose(result[finite], expected[finite], 2e-3, 2e-3)
 
 
 @pytest.mark.usefixtures("little_memory")

@@ -22,7 +22,7 @@ KERNELS = {
     "layers_dynamic": (1, 2),
     "layers_wide": (1, 2),
     "products": (1, 2),
-    "attention_dynamic": (3, 3),
+    "attention_dynamic": (1, 3),
 }
 CHAINS = [program for program in PROGRAMS if program.name in KERNELS]
 

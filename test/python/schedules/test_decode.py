@@ -27,6 +27,11 @@ SPLIT = (
     replace(DECODE, heads=2, groups=1, rows=5, mask="chosen", spelling="guarded"),
     replace(DECODE, heads=2, width=16, out=8, mask="chosen", spelling="guarded"),
 )
+ODD = (
+    replace(DECODE, width=40, out=40, mask="causal", groups=2, rows=3),
+    replace(DECODE, width=80, out=72, keys=640, kind="bf16", spelling="exp2"),
+    replace(DECODE, width=33, out=37, keys=500, mask="added"),
+)
 WHOLE = (
     replace(DECODE, heads=2, keys=65),
     replace(DECODE, heads=3, groups=1, keys=50, kind="bf16", mask="added"),
@@ -68,6 +73,15 @@ def is_split(module: pipeline.Module) -> bool:
 @pytest.mark.parametrize("number", range(len(SPLIT)))
 def test_blocks_share_keys(number: int, is_dynamic: bool) -> None:
     attention = replace(SPLIT[number], is_dynamic=is_dynamic, knows_rows=True)
+    module = compile_decode(attention)
+    assert is_split(module)
+    run(module, attention, attention.make_arguments(np.random.default_rng(number)))
+
+
+@pytest.mark.parametrize("number", range(len(ODD)))
+def test_rows_of_odd_lengths(number: int) -> None:
+    """Rows that are not made of whole matrices are filled up with zeros."""
+    attention = ODD[number]
     module = compile_decode(attention)
     assert is_split(module)
     run(module, attention, attention.make_arguments(np.random.default_rng(number)))
@@ -117,6 +131,27 @@ def test_nan_and_infinities() -> None:
     with np.errstate(invalid="ignore"):
         expected = attention.compute(query, key, value, mask)
     np.testing.assert_allclose(result[:, :, 3], expected[:, :, 3], 2e-3, 2e-3)
+
+
+FULL = (
+    replace(DECODE, kind="f32", mask="causal", groups=2, rows=3),
+    replace(DECODE, kind="f32", groups=1, rows=15, keys=513, out=72, mask="added", spelling="exp2"),
+    replace(DECODE, kind="f32", heads=2, groups=1, rows=5, width=33, out=20, spelling="guarded"),
+)
+
+
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("number", range(len(FULL)))
+def test_f32_without_tensor_cores(number: int, *, is_dynamic: bool) -> None:
+    """Of f32, products are exact: fused multiply-adds, without atomic operations."""
+    attention = replace(FULL[number], is_dynamic=is_dynamic, knows_rows=True)
+    module = pipeline.compile(attention.text, chip="sm_80")
+    assert is_split(module)
+    assert not module.diagnostics
+    assert "mma.sync" not in module.ptx
+    assert "atom" not in module.ptx
+    assert "fma.rn.f32" in module.ptx
+    run(module, attention, attention.make_arguments(np.random.default_rng(number)))
 
 
 @pytest.mark.parametrize("chip", ["sm_75", "sm_86", "sm_90", "sm_100"])
