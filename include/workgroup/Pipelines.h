@@ -50,11 +50,18 @@ struct RingOptions {
                            "products of warp groups; 0 for none, -1 for as "
                            "many as the rings of a schedule ask for"),
             llvm::cl::init(-1)},
+        persistGrid{
+            parent, "persist-grid",
+            llvm::cl::desc("Blocks that go through all tiles of a kernel with "
+                           "such threads; 0 for a block for each tile, -1 for "
+                           "as many as the rings of a schedule ask for"),
+            llvm::cl::init(-1)},
         assumeDistinctArguments(parent) {}
 
   ::mlir::detail::PassOptions::Option<int64_t> slots;
   ::mlir::detail::PassOptions::Option<RingEngine> engine;
   ::mlir::detail::PassOptions::Option<int64_t> specializeWarps;
+  ::mlir::detail::PassOptions::Option<int64_t> persistGrid;
   AssumeDistinctArgumentsOption assumeDistinctArguments;
 };
 

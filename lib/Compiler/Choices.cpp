@@ -35,6 +35,9 @@ std::string checkMemoryOptions(const std::string &options) {
   int64_t producers = parsed.rings.specializeWarps;
   if (why.empty() && producers != 0 && producers != -1)
     why = getProducersObstacle(producers);
+  int64_t blocks = parsed.rings.persistGrid;
+  if (why.empty() && blocks != 0 && blocks != -1)
+    why = getBlocksObstacle(blocks);
   return why;
 }
 

@@ -239,6 +239,8 @@ LogicalResult RingOp::verify() {
     return emitOpError("asks for ") << *producers
                                     << " threads that fill it, which are no "
                                        "whole warps";
+  if (getBlocks().value_or(1) <= 0)
+    return emitOpError("asks for ") << *getBlocks() << " blocks";
   return RingChecker(*this).check();
 }
 

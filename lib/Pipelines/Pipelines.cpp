@@ -114,13 +114,16 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                        int64_t assumeAlignment) {
   pm.addPass(createFormRingsPass({options.slots, /*maxBytes=*/0,
                                   options.assumeDistinctArguments, chip.str(),
-                                  /*producers=*/0}));
+                                  /*producers=*/0, /*blocks=*/0}));
   // Reads tiles as they are, and need not know of slots.
   addContractions(pm, contractions, options, chip, assumeAlignment);
   if (options.specializeWarps != 0)
     pm.addPass(createSpecializeWarpsPass(
         {options.specializeWarps == -1 ? 0 : int64_t(options.specializeWarps),
          assumeAlignment, options.assumeDistinctArguments, chip.str()}));
+  if (options.persistGrid != 0)
+    pm.addPass(createPersistGridPass(
+        {options.persistGrid == -1 ? 0 : int64_t(options.persistGrid)}));
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));

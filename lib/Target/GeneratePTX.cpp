@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LLVMModules.h"
+#include "SharedBases.h"
 #include "Support/CrashGuard.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -146,6 +147,7 @@ struct Generated {
 static Generated generate(ModuleOp module, LLVMProgram &program,
                           NVVM::NVVMTargetAttr target) {
   FailureOr<SmallString<0>> text = failure();
+  nameSharedBasesOnce(*program.module);
   CrashReport crash = runGuardedHere([&] {
     std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(
         target.getChip(), getFeatures(target, *program.module));

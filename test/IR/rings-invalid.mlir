@@ -216,3 +216,11 @@ func.func @part_of_a_warp() {
   %ring = workgroup.ring {producers = 40 : i64} : !workgroup.ring<2 slots of memref<4xf32, 3>>
   return
 }
+
+// -----
+
+func.func @no_blocks() {
+  // expected-error @+1 {{asks for 0 blocks}}
+  %ring = workgroup.ring {blocks = 0 : i64} : !workgroup.ring<2 slots of memref<4xf32, 3>>
+  return
+}

@@ -128,9 +128,11 @@ def Workgroup_RingOp : Workgroup_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
     and as many got as committed.
 
     With `producers`, the block should get that many additional threads, in whole warps, that
-    only fill slots, if possible (`workgroup-specialize-warps`).
+    only fill slots, if possible (`workgroup-specialize-warps`). With `blocks`, that
+    many blocks should go through all tiles of such a kernel (`workgroup-persist-grid`).
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$producers);
+  let arguments = (ins OptionalAttr<I64Attr>:$producers,
+                       OptionalAttr<I64Attr>:$blocks);
   let results = (outs Workgroup_RingType:$ring);
   let assemblyFormat = "attr-dict `:` qualified(type($ring))";
   let hasVerifier = 1;

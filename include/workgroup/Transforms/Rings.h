@@ -31,6 +31,10 @@ std::string getSlotsObstacle(int64_t slots);
 /// rings; empty if it can.
 std::string getProducersObstacle(int64_t producers);
 
+/// The reason why `blocks` cannot be the number of blocks that go through all
+/// tiles of a kernel; empty if it can.
+std::string getBlocksObstacle(int64_t blocks);
+
 struct FormRingsOptions {
   /// The number of slots that a ring is to have, if the loop has as many
   /// iterations and the memory suffices; no ring is formed for one.
@@ -44,6 +48,9 @@ struct FormRingsOptions {
   std::string chip = "";
   /// The threads that blocks are to get more to fill the rings; 0 for none.
   int64_t producers = 0;
+  /// The blocks that are to go through all tiles, if producers fill the rings;
+  /// 0 for a block for each tile.
+  int64_t blocks = 0;
 };
 
 /// Makes the copies of loops in device code inside `root` rings. See pass
@@ -79,6 +86,11 @@ struct SpecializeWarpsOptions {
 /// groups warps of their own for that. See pass `workgroup-specialize-warps`.
 void specializeWarps(Operation *root,
                      const SpecializeWarpsOptions &options = {});
+
+/// Lets `blocks` blocks go through all tiles of kernels inside `root` that have
+/// warps of their own for their rings; as many as these ask for if 0. See pass
+/// `workgroup-persist-grid`.
+void persistGrids(Operation *root, int64_t blocks = 0);
 
 /// Moves the loads that the first products of an iteration wait for to the
 /// iteration before, in loops of device code inside `root`; those of fused

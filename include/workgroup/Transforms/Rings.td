@@ -47,7 +47,8 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
 
     With `producers`, each ring requests that many threads that only fill slots
     (`workgroup.ring {producers = 128}`). `workgroup-specialize-warps`, which knows the readers
-    of the tiles, adds the threads where possible.
+    of the tiles, adds the threads where possible. With `blocks`, it requests that many blocks of
+    such a kernel, which go through all of its tiles (`workgroup-persist-grid`).
 
     Run before `workgroup-lower-copies`. Example: `test/Transforms/Rings/form-rings.mlir`.
     Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on multistage
@@ -62,6 +63,9 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     Option<"producers", "producers", "int64_t", /*default=*/"0",
            "Threads that blocks are to get more to fill rings, if "
            "workgroup-specialize-warps can give them: whole warps; 0 for none">,
+    Option<"blocks", "blocks", "int64_t", /*default=*/"0",
+           "Blocks that are to go through all tiles of a kernel, if producers "
+           "fill its rings; 0 for a block for each tile">,
   ];
   let dependentDialects = [
     "::mlir::memref::MemRefDialect", "::mlir::workgroup::WorkgroupDialect"
@@ -133,6 +137,53 @@ def LowerRings_LoweredRing
 def LowerRings_NotAhead : Missed<"The copies of a ring do not run ahead.">;
 def LowerRings_NotAsync : Missed<"cp.async is not used for a ring.">;
 def LowerRings_NotTMA : Missed<"TMA is not used for a ring.">;
+
+def PersistGridPass : Pass<"workgroup-persist-grid"> {
+  let summary = "Let each block of a kernel process several tiles";
+  let description = [{
+    Wraps both branches of a kernel with specialised warps (`workgroup.specialize` in a
+    `gpu.launch`) into loops over tiles, where a tile is the work of one block before:
+
+    ```
+    for (tile = block; tile < tiles; tile += blocks)
+    ```
+
+    The launch gets `blocks` blocks, but no more than it had. If `blocks` is 0, it gets as many as
+    its rings request (`workgroup.ring {blocks = 132}`). Slots of rings and their phases continue
+    from one tile to the next, so that producers fill slots for the next tile while consumers
+    store the sums of the current one. If only the host computes the number of blocks, the launch
+    gets the minimum of that number and `blocks`.
+
+    Tiles are numbered in groups of rows (blocks along y), column by column (along x) within a
+    group, with the blocks along z last. Tiles that are processed at the same time thus share
+    rows and columns in the L2 cache. A group has 8 rows, or 4 to 12 if that makes all groups
+    equal; if no such number divides the rows, it has one row, or all rows if there are fewer rows
+    than columns. If all blocks lie along x, their order stays.
+
+    A kernel is left unchanged, with a remark, if
+
+    - it has no more tiles than blocks;
+    - its blocks form clusters, or read ids other than those along x, y and z;
+    - it contains an operation that all warps execute together.
+
+    Run between `workgroup-specialize-warps` and `workgroup-lower-rings`. Example:
+    `test/Transforms/Rings/persist-grid.mlir`. Source: NVIDIA, "CUTLASS: persistent kernels";
+    Triton, tutorial on persistent matrix products.
+  }];
+  let options = [
+    Option<"blocks", "blocks", "int64_t", /*default=*/"0",
+           "Blocks that go through all tiles of a kernel; 0 for as many as its "
+           "rings ask for">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def PersistGrid_NotPersistent
+    : Missed<"The blocks of a kernel have one tile each.">;
+def PersistGrid_Persistent
+    : Passed<"The blocks of a kernel go through several tiles each.">;
 
 def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
   let summary = "Load the first operands of the next iteration early";

@@ -25,8 +25,25 @@ ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
     : accesses(accesses), targets(scope, accesses) {
   if (!targets.areFollowed())
     return;
-  // Whichever lane is elected; that it is the first one, as others may be, too,
-  // or one that does nothing else.
+  // What holds of a loop that goes on holds whenever loops around begin anew;
+  // what does not hold of it may.
+  bool mayGoOn = targets.hasInnerSync(scope);
+  examine(scope, loops, uniformity, mayGoOn);
+  if (!mayGoOn || isClean())
+    return;
+  open.clear();
+  raced.clear();
+  behind.clear();
+  races.clear();
+  faults.clear();
+  examine(scope, loops, uniformity, /*goesOn=*/false);
+}
+
+/// Compares all that threads do, whichever lane is elected; that it is the
+/// first one, as others may be, too, or one that does nothing else.
+void ProtocolOrders::examine(Operation *scope, const KernelLoops &loops,
+                             const UniformityAnalysis &uniformity,
+                             bool goesOn) {
   bool hasElection =
       scope->walk([](NVVM::ElectSyncOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
@@ -36,7 +53,7 @@ ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
     lanes.push_back(kWarpSize - 1);
   for (int64_t lane : lanes) {
     isProven = false;
-    if (makeStreams(scope, loops, lane))
+    if (makeStreams(scope, loops, lane, goesOn))
       examine(scope, uniformity);
     areProven &= isProven;
   }
@@ -49,10 +66,10 @@ ProtocolOrders::ProtocolOrders(Operation *scope, const ThreadAccesses &accesses,
 
 /// Finds what threads do; false if that is not known of all of them.
 bool ProtocolOrders::makeStreams(Operation *scope, const KernelLoops &loops,
-                                 int64_t elected) {
+                                 int64_t elected, bool goesOn) {
   streams.clear();
-  auto made =
-      makeProtocolStreams(scope, targets, loops, elected, /*areRepeated=*/true);
+  auto made = makeProtocolStreams(scope, targets, loops, elected,
+                                  /*areRepeated=*/true, goesOn);
   if (!made)
     return false;
   streams = std::move(*made);

@@ -74,7 +74,11 @@ private:
     bool isWrite = false, isOfProxy = false;
   };
 
-  bool makeStreams(Operation *scope, const KernelLoops &loops, int64_t elected);
+  void examine(Operation *scope, const KernelLoops &loops,
+               const UniformityAnalysis &uniformity, bool goesOn);
+  bool isClean() const { return isProven && open.empty() && faults.empty(); }
+  bool makeStreams(Operation *scope, const KernelLoops &loops, int64_t elected,
+                   bool goesOn);
   void examine(Operation *scope, const UniformityAnalysis &uniformity);
   void makeTouches();
   void addTouches(unsigned stream);

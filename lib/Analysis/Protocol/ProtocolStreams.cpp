@@ -20,8 +20,8 @@ static constexpr size_t kMaxStreams = 24;
 
 std::optional<std::vector<ProtocolStream>>
 makeProtocolStreams(Operation *scope, const ProtocolTargets &targets,
-                    const KernelLoops &loops, int64_t elected,
-                    bool areRepeated) {
+                    const KernelLoops &loops, int64_t elected, bool areRepeated,
+                    bool goesOn) {
   std::vector<ProtocolStream> streams;
   int64_t numThreads = *getBlockShape(scope).getNumThreads();
   int64_t period = targets.getPeriod(), numTurns = 6 * period + 4;
@@ -31,7 +31,7 @@ makeProtocolStreams(Operation *scope, const ProtocolTargets &targets,
     if (classes.size() > kMaxStreams)
       return std::nullopt;
     SmallVector<int64_t, 0> threads = classes[next];
-    ProtocolWalk walk(scope, targets, threads, numTurns, elected);
+    ProtocolWalk walk(scope, targets, threads, numTurns, elected, goesOn);
     if (walk.walk()) {
       if (areRepeated && !findPeriod(walk, loops, scope, period))
         return std::nullopt;

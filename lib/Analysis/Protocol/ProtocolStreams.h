@@ -21,11 +21,12 @@ namespace mlir::workgroup {
 
 /// Follows the threads of `scope` if lane `elected` of each warp is the elected
 /// one; nothing if some threads cannot be followed. With `areRepeated`, loops
-/// that are not followed to their end have to repeat what is followed.
+/// that are not followed to their end have to repeat what is followed. With
+/// `goesOn`, loops in such loops are taken to go on.
 std::optional<std::vector<ProtocolStream>>
 makeProtocolStreams(Operation *scope, const ProtocolTargets &targets,
-                    const KernelLoops &loops, int64_t elected,
-                    bool areRepeated);
+                    const KernelLoops &loops, int64_t elected, bool areRepeated,
+                    bool goesOn);
 
 } // namespace mlir::workgroup
 

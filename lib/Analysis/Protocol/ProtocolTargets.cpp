@@ -163,6 +163,16 @@ ProtocolTargets::ProtocolTargets(Operation *scope,
   });
 }
 
+bool ProtocolTargets::hasInnerSync(Operation *scope) const {
+  return scope
+      ->walk([&](scf::ForOp loop) {
+        return hasSync(loop) && loop->getParentOfType<scf::ForOp>()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool ProtocolTargets::isHandedOn(scf::ForOp loop, Operation *scope) const {
   while (true) {
     Operation *parent = loop->getParentOp();

@@ -34,6 +34,9 @@ public:
   bool hasSync(Operation *op) const { return syncs.contains(op); }
   /// True if something is done about mbarriers in `op`, or to what is followed.
   bool isNeeded(Operation *op) const { return needed.contains(op); }
+  /// True if threads may wait, arrive or order anything in a loop that is in
+  /// another one.
+  bool hasInnerSync(Operation *scope) const;
   /// True if the loops around `loop`, up to `scope`, do nothing but hand on its
   /// results, and nothing else in them is needed.
   bool isHandedOn(scf::ForOp loop, Operation *scope) const;

@@ -110,8 +110,9 @@ findProtocolUses(Operation *scope, const ThreadAccesses &accesses,
   ProtocolTargets targets(scope, accesses);
   if (!targets.areFollowed())
     return std::nullopt;
-  auto streams = makeProtocolStreams(scope, targets, loops, /*elected=*/0,
-                                     /*areRepeated=*/false);
+  auto streams =
+      makeProtocolStreams(scope, targets, loops, /*elected=*/0,
+                          /*areRepeated=*/false, targets.hasInnerSync(scope));
   if (!streams)
     return std::nullopt;
   ProtocolRun run(*streams, targets.getNumBarriers(),

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace mlir::workgroup {
 
@@ -21,8 +22,9 @@ static constexpr size_t kMaxEvents = 1 << 15;
 
 ProtocolWalk::ProtocolWalk(Operation *scope, const ProtocolTargets &targets,
                            ArrayRef<int64_t> threads, int64_t numTurns,
-                           int64_t elected)
-    : scope(scope), targets(targets), numTurns(numTurns), elected(elected) {
+                           int64_t elected, bool goesOn)
+    : scope(scope), targets(targets), numTurns(numTurns), elected(elected),
+      goesOn(goesOn) {
   stream.threads.assign(threads.begin(), threads.end());
   stream.iterations.emplace_back();
   for (auto &engine : groups)
@@ -175,8 +177,8 @@ bool ProtocolWalk::holdsEndless(scf::ForOp loop) {
         if (!targets.isNeeded(inner) || !targets.hasSync(inner))
           return WalkResult::advance();
         std::optional<int64_t> count = getBounds(inner).count;
-        return count && *count <= numTurns ? WalkResult::advance()
-                                           : WalkResult::interrupt();
+        bool isFollowed = count && *count <= (goesOn ? 1 : numTurns);
+        return isFollowed ? WalkResult::advance() : WalkResult::interrupt();
       })
       .wasInterrupted();
 }
@@ -195,10 +197,7 @@ bool ProtocolWalk::visitRepeated(scf::ForOp loop) {
       return true;
     ranges[loop.getInductionVar()] = {least, most};
   }
-  bool wasExact = stream.isExact;
-  bool isDone = walkBlock(*loop.getBody());
-  stream.isExact = wasExact && stream.isExact;
-  return isDone;
+  return walkBlock(*loop.getBody());
 }
 
 bool ProtocolWalk::visitFor(scf::ForOp loop) {
@@ -218,15 +217,18 @@ bool ProtocolWalk::visitFor(scf::ForOp loop) {
     return fail(loop);
   if (bounds.step && *bounds.step < 1)
     return fail(loop);
-  if (isRepeated || (bounds.count && *bounds.count <= numTurns))
+  bool isFew = bounds.count && *bounds.count <= numTurns;
+  if (isRepeated || (isFew && (!isOfEndless || *bounds.count <= 1)))
     return visitTurns(loop, bounds.count, bounds);
   if (holdsEndless(loop)) {
     // The one in it goes on from iteration to iteration of this one.
     size_t numBefore = stream.events.size();
     bounds.first = std::nullopt;
+    llvm::SaveAndRestore isAround(isOfEndless, goesOn);
     return visitTurns(loop, 1, bounds) &&
            (isStopped || stream.events.size() == numBefore || fail(loop));
   }
+  stream.isExact &= !isFew; // it has not that many iterations
   if (stream.endless || numEndless || !targets.isHandedOn(loop, scope))
     return fail(loop);
   isCountable &= around.empty();

@@ -27,8 +27,11 @@ namespace mlir::workgroup {
 
 class ProtocolWalk {
 public:
+  /// With `goesOn`, a loop in one of unknown length is taken to go on from one
+  /// iteration of that to the next, however few iterations it has itself.
   ProtocolWalk(Operation *scope, const ProtocolTargets &targets,
-               ArrayRef<int64_t> threads, int64_t numTurns, int64_t elected);
+               ArrayRef<int64_t> threads, int64_t numTurns, int64_t elected,
+               bool goesOn);
 
   /// False if the threads go different ways (`getSplit`), or their way is not
   /// known (`getUnknown`).
@@ -85,6 +88,7 @@ private:
   Operation *scope;
   const ProtocolTargets &targets;
   int64_t numTurns, elected;
+  bool goesOn, isOfEndless = false;
   std::array<int64_t, 3> shape;
   ProtocolStream stream;
   SmallVector<int64_t, 0> split;

@@ -401,7 +401,7 @@ static Value castToTile(Value source, MemRefType tile, Location loc,
 }
 
 static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
-                     int64_t producers, RewriterBase &rewriter) {
+                     const FormRingsOptions &options, RewriterBase &rewriter) {
   Operation *scope = getExecutionScope(copies.front().op);
   Location loc = copies.front().op->getLoc();
   SmallVector<MemRefType> tiles;
@@ -413,10 +413,12 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
       << remark::metric("Tiles", copies.size());
 
   rewriter.setInsertionPointToStart(&getBody(scope)->front());
-  IntegerAttr wish;
-  if (producers > 0)
-    wish = rewriter.getI64IntegerAttr(producers);
-  Value ring = RingOp::create(rewriter, loc, type, wish);
+  IntegerAttr producers, blocks;
+  if (options.producers > 0)
+    producers = rewriter.getI64IntegerAttr(options.producers);
+  if (options.blocks > 0)
+    blocks = rewriter.getI64IntegerAttr(options.blocks);
+  Value ring = RingOp::create(rewriter, loc, type, producers, blocks);
   Operation *reader = findFirstReader(copies);
   for (TileCopy &copy : copies)
     for (Operation *op : copy.slice)
@@ -468,7 +470,7 @@ LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
     if (!slots)
       return failure();
     if (*slots >= 2)
-      formRing(copies, *slots, options.producers, rewriter);
+      formRing(copies, *slots, options, rewriter);
   }
   return success();
 }
@@ -481,13 +483,15 @@ struct FormRingsPass final : impl::FormRingsPassBase<FormRingsPass> {
     std::string why = getSlotsObstacle(slots);
     if (why.empty() && producers != 0)
       why = getProducersObstacle(producers);
+    if (why.empty() && blocks != 0)
+      why = getBlocksObstacle(blocks);
     if (!why.empty()) {
       emitError(getOperation()->getLoc()) << why;
       return signalPassFailure();
     }
     if (failed(
             formRings(getOperation(), {slots, maxBytes, assumeDistinctArguments,
-                                       chip, producers})))
+                                       chip, producers, blocks})))
       signalPassFailure();
   }
 };

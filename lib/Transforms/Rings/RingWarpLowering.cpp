@@ -19,6 +19,10 @@
 // That each warp arrives, and not one for four of them, keeps a slow one from
 // missing a phase: nothing else makes warps wait for each other.
 //
+// Of a ring whose slots are released later than they are read, the last slot of
+// a loop is released in the first iteration of the next one, if it is entered
+// again: so all iterations are alike, and nobody waits for a slot behind it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "RingWarpLowering.h"
@@ -118,32 +122,13 @@ void RingWarpLowering::lowerProducers(Value start, Value phase,
 // Consumers
 //===----------------------------------------------------------------------===//
 
-/// Lets each warp say that it has read `slot`, if `condition` holds or is
-/// missing.
-void RingWarpLowering::arrive(Value isElected, std::optional<Value> condition,
-                              Value slot) {
+/// Lets the thread of each warp for which `isElected` holds say that the warp
+/// has read `slot`.
+void RingWarpLowering::arrive(Value isElected, Value slot) {
   OpBuilder::InsertionGuard guard(rewriter);
-  if (condition)
-    isElected = arith::AndIOp::create(rewriter, loc, isElected, *condition);
   auto branch = scf::IfOp::create(rewriter, loc, isElected);
   rewriter.setInsertionPointToStart(branch.thenBlock());
   nvgpu::MBarrierArriveOp::create(rewriter, loc, empties, slot);
-}
-
-/// Releases, behind the loop, the slots that the loop has not for its lag.
-/// `after` is the one after the last that was read.
-void RingWarpLowering::releaseLast(Value isElected, Value after) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  Operation *await = loop->getNextNode();
-  while (await && !isa<AwaitProductsOp>(await))
-    await = await->getNextNode();
-  rewriter.setInsertionPointAfter(await ? await : loop.getOperation());
-  if (!await)
-    AwaitProductsOp::create(rewriter, loc, TypeRange(), ValueRange());
-  for (int64_t i = ring.getLag() - 1; i >= 0; --i) {
-    std::optional<Value> condition = hasIteration(i);
-    arrive(isElected, condition, asIndex(advance(after, numSlots - 1 - i)));
-  }
 }
 
 void RingWarpLowering::lowerConsumers(Value start, Value phase) {
@@ -155,11 +140,18 @@ void RingWarpLowering::lowerConsumers(Value start, Value phase) {
   Value isElected =
       arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, lane,
                             index.value(rewriter.getIndexAttr(0)));
+  Value isNobody = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
   loop = narrowIterations(cast<scf::ForOp>(ring.get->getParentOp()), rewriter);
-  RingCounter counter(rewriter, loop, {start, phase});
+  // Who releases a slot, and, of those before the first one, nobody.
+  int64_t lag = ring.getLag();
+  SmallVector<Value> initial = {start, phase};
+  initial.append(lag, isNobody);
+  RingCounter counter(rewriter, loop, initial);
   loop = addCarriedValues(rewriter, loop, counter.getValues());
-  Value counted = loop.getRegionIterArgs().end()[-2];
-  phase = loop.getRegionIterArgs().back();
+  SmallVector<Value> carried(
+      loop.getRegionIterArgs().take_back(initial.size()));
+  Value counted = carried[0];
+  phase = carried[1];
 
   rewriter.setInsertionPoint(ring.get);
   Value slot = asIndex(counted);
@@ -168,24 +160,19 @@ void RingWarpLowering::lowerConsumers(Value start, Value phase) {
       .assign(phase);
   SmallVector<Value> tiles = getTiles(slot);
 
-  int64_t lag = ring.getLag();
   rewriter.setInsertionPoint(ring.release);
-  std::optional<Value> hasOlder;
-  if (lag != 0) {
-    Value gone = arith::SubIOp::create(rewriter, loc, loop.getInductionVar(),
-                                       loop.getLowerBound());
-    hasOlder = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
-                                     gone, getSteps(lag));
-  }
-  arrive(isElected, hasOlder,
-         lag == 0 ? slot : asIndex(advance(counted, numSlots - lag)));
+  if (lag == 0)
+    arrive(isElected, slot);
+  else
+    arrive(carried.back(), asIndex(advance(counted, numSlots - lag)));
 
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  Value next = arith::XOrIOp::create(rewriter, loc, phase, isLast(counted));
-  yieldLast(rewriter, loop, {advance(counted, 1), next});
-  if (lag != 0)
-    releaseLast(isElected, loop.getResults().end()[-2]);
-  counter.handOn(loop, loop.getResults().take_back(2));
+  Value flipped = arith::XOrIOp::create(rewriter, loc, phase, isLast(counted));
+  SmallVector<Value> next = {advance(counted, 1), flipped};
+  for (int64_t i = 0; i < lag; ++i)
+    next.push_back(i == 0 ? isElected : carried[1 + i]);
+  yieldLast(rewriter, loop, next);
+  counter.handOn(loop, loop.getResults().take_back(initial.size()));
   rewriter.replaceOp(ring.get, tiles);
   rewriter.eraseOp(ring.release);
 }

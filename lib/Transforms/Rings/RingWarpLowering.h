@@ -30,8 +30,7 @@ private:
   void lowerProducers(Value start, Value phase, TensorMaps &maps);
   void lowerConsumers(Value start, Value phase);
   Value asIndex(Value slot);
-  void arrive(Value isElected, std::optional<Value> condition, Value slot);
-  void releaseLast(Value isElected, Value after);
+  void arrive(Value isElected, Value slot);
 
   /// An mbarrier for each slot, which waits for it to be empty.
   Value empties;

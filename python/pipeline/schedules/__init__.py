@@ -121,6 +121,8 @@ def _remark_on(kernel: Kernel, tile: Tile) -> Remark:
         arguments["Slots"] = str(tile.slots)
     if tile.producers:
         arguments["Producers"] = str(tile.producers)
+    if tile.blocks:
+        arguments["Blocks"] = str(tile.blocks)
     kind, name, message = "passed", "ChoseTiles", describe(kernel, tile)
     if tile.reason:
         kind, name = "missed", "GeneralKernel"

@@ -100,6 +100,8 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
         options: dict[str, Option] = {"slots": tile.slots, "chip": chip}
         if tile.producers:
             options["producers"] = tile.producers
+        if tile.blocks:
+            options["blocks"] = tile.blocks
         writer.apply("workgroup-form-rings", function, **options, assume_distinct_arguments=True)
 
 
@@ -161,6 +163,8 @@ def describe(kernel: Kernel, tile: Tile) -> str:
     name = kernel.name if kernel.symbol == f'"{kernel.name}"' else kernel.symbol
     blocks = _describe_blocks(kernel.root, tile.block, tile.threads)
     copying = f", {tile.producers} more for copies" if tile.producers else ""
+    if tile.blocks:
+        copying += f", {tile.blocks} blocks go through all of them"
     if tile.split and kernel.sum is not None:
         parts = _describe_blocks(kernel.sum, tile.split, tile.threads)
         return f"@{name}: {work}; {parts}{copying} for parts of the sum, then {blocks}"

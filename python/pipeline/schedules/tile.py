@@ -15,6 +15,8 @@ MAX_SLOTS = 8  # of a ring
 
 MAX_PRODUCERS = 512  # threads that only fill rings
 
+MAX_PERSISTENT = 65535  # blocks that go through all tiles
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -27,7 +29,8 @@ class Tile:
     for all. ``stream``: how many of them are made and multiplied at a time, so that no row is kept;
     0 for whole rows. ``slots``: of the rings that copies to workgroup memory run ahead in; 0 for
     none. ``producers``: threads that a block has besides to fill them, if warp groups multiply; 0
-    for none. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
+    for none. ``blocks``: how many then go through all tiles; 0 for a block for each tile.
+    ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
     goes to registers, and not to workgroup memory first. ``reason``: why this is the general form
     and none for its kind; empty if it is not.
     """
@@ -42,6 +45,7 @@ class Tile:
     slots: int = 0
     stream: int = 0
     producers: int = 0
+    blocks: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -53,6 +57,8 @@ class Tile:
             raise ValueError(f"a block has 1 to {MAX_BLOCK_THREADS} threads, not {threads}")
         if self.producers % 32 or not 0 <= self.producers <= MAX_PRODUCERS:
             raise ValueError(f"up to {MAX_PRODUCERS} threads fill rings, in whole warps")
+        if not 0 <= self.blocks <= MAX_PERSISTENT:
+            raise ValueError(f"up to {MAX_PERSISTENT} blocks go through all tiles")
         if not 0 <= self.slots <= MAX_SLOTS:
             raise ValueError(f"a ring has up to {MAX_SLOTS} slots, not {self.slots}")
         if any(size < 0 for size in (*self.block, *self.reduction, *self.split)):

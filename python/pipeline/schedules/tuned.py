@@ -15,7 +15,7 @@ from ..documents.schema import Choice, Fields, Integer, Items, Row, Table, Text,
 from .kernel import Kernel
 from .structure import spell
 from .target import Target
-from .tile import MAX_PRODUCERS, MAX_SLOTS, Tile
+from .tile import MAX_PERSISTENT, MAX_PRODUCERS, MAX_SLOTS, Tile
 
 FORMAT = "pipeline-tuned"
 VERSION = (1, 0)
@@ -156,7 +156,7 @@ def write_tile(tile: Tile) -> dict[str, Any]:
         "reduction": list(tile.reduction),
         "split": list(tile.split),
         **{name: getattr(tile, name) for name in ("columns", "stream", "slots", "producers")},
-        **{name: getattr(tile, name) for name in ("recompute", "direct")},
+        **{name: getattr(tile, name) for name in ("blocks", "recompute", "direct")},
     }
     return {name: value for name, value in fields.items() if value or name in ("block", "threads")}
 
@@ -197,6 +197,7 @@ TILE = Fields(
         "stream": Integer(0, 1 << 20),
         "slots": Integer(0, MAX_SLOTS),
         "producers": Integer(0, MAX_PRODUCERS),
+        "blocks": Integer(0, MAX_PERSISTENT),
         "recompute": Truth(),
         "direct": Truth(),
     },

@@ -78,8 +78,7 @@
 // RING:               scf.if
 // RING:                 nvgpu.mbarrier.arrive %[[EMPTY]]
 // RING:             workgroup.await_products
-// RING:             scf.if
-// RING:               nvgpu.mbarrier.arrive %[[EMPTY]]
+// RING-NOT:           nvgpu.mbarrier.arrive
 // RING:         } else {
 // RING:           nvvm.setmaxregister decrease 40
 // RING:           scf.if
