@@ -16,7 +16,7 @@ _WRONG = ("RACE", "UNFIXABLE", "DIVERGENT", "DEADLOCK")
 """Verdicts that an execution shows; MAYBE is none."""
 
 _FINDINGS = 3
-"""Of a run, that are told with it."""
+"""Different ones of a run, that are told with it."""
 
 _SYNC = "docs/synchronization.md"
 
@@ -65,8 +65,9 @@ def _test(kernel: Kernel) -> Iterator[Statement]:
             f"{run.blocks_run} of {run.blocks} blocks ran with check={run.check}, "
             f"threads in {run.order} order: "
         )
-        text += f"{len(run.findings)} findings" if run.findings else "nothing was found"
-        text += "".join(f"; {finding}" for finding in run.findings[:_FINDINGS])
+        count = len(run.findings)
+        text += f"{count} finding{'' if count == 1 else 's'}" if count else "nothing was found"
+        text += "".join(f"; {one}" for one in list(dict.fromkeys(run.findings))[:_FINDINGS])
         if run.unreached_gpu_lines:
             text += f"; accesses on {len(run.unreached_gpu_lines)} lines were not reached"
         basis = "the emulator, on the arguments that it was given; docs/emulator.md"

@@ -74,6 +74,8 @@ def test_race_is_told_with_threads_lines_and_byte() -> None:
     assert {"source", "gpu", "nvvm", "llvm", "ptx"} <= names
     standings = [one["standing"] for one in document["statements"] if one["kernel"] == "reverse"]
     assert "refuted" in standings
+    (tested,) = [one["text"] for one in document["statements"] if one["standing"] == "tested"]
+    assert tested.endswith(f"1 finding; {run['findings'][0]}")
     assert "proved" not in standings
     page = explained.html()
     banner = page[page.index('id="refusal"') : page.index('id="lines"')]
