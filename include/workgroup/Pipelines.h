@@ -157,6 +157,8 @@ struct ToNVVMPipelineOptions
       *this, "assert-bounds",
       llvm::cl::desc("Assert that accesses and views are in bounds"),
       llvm::cl::init(false)};
+  /// The kernels come from `workgroup-memory`, which has verified them.
+  bool areVerified = false;
 };
 
 /// Options of the pipeline `workgroup-linalg-to-nvvm`.

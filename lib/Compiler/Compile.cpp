@@ -403,6 +403,7 @@ LogicalResult Compilation::lowerToNVVM() {
   pipeline.verifyBarriers = options.verifyBarriers;
   pipeline.assumeDistinctArguments = areArgumentsDistinct;
   pipeline.assertBounds = options.assertBounds;
+  pipeline.areVerified = true;
   if (failed(lower([&](OpPassManager &manager) {
         buildToNVVMPipeline(manager, pipeline, &report);
       })))

@@ -8,9 +8,7 @@
 
 #include "workgroup/Pipelines.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
@@ -50,9 +48,8 @@ StringRef describeOption(StringRef name) {
 
 /// Simplifies operations, and leaves two branches on one condition apart: of
 /// one, in which only some threads are, no barrier could be in the midst.
-static std::unique_ptr<Pass>
-createParallelCanonicalizerPass(const GreedyRewriteConfig &config = {}) {
-  return createCanonicalizerPass(config, {"(anonymous namespace)::CombineIfs"});
+static std::unique_ptr<Pass> createParallelCanonicalizerPass() {
+  return createCanonicalizerPass({}, {"(anonymous namespace)::CombineIfs"});
 }
 
 /// Of kernels, where blocks are left to LLVM, which simplifies them better, and
@@ -65,6 +62,16 @@ static GreedyRewriteConfig getKernelConfig() {
 
 static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
   return createCanonicalizerPass(getKernelConfig());
+}
+
+/// The same as they come out of lowering. Which of their loops carry a value
+/// twice is left to the next one: it compares all that a loop carries, whenever
+/// an operation in it has changed.
+static std::unique_ptr<Pass> createFirstKernelCanonicalizerPass() {
+  return createCanonicalizerPass(
+      getKernelConfig(),
+      {"(anonymous namespace)::CombineIfs",
+       "(anonymous namespace)::RemoveDuplicateSuccessorInputUses"});
 }
 
 void buildKernelPipeline(OpPassManager &pm,
@@ -224,8 +231,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createMergeKernelsPass());
 
   addPlaces(pm, options, report);
-  pm.addNestedPass<gpu::GPUModuleOp>(
-      createParallelCanonicalizerPass(getKernelConfig()));
+  pm.addNestedPass<gpu::GPUModuleOp>(createFirstKernelCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   addSynchronization(pm, options, report);
   VerifyKernelsOptions verify;
@@ -241,9 +247,7 @@ static void buildKernelLowering(OpPassManager &pm) {
   pm.addPass(createLegalizeForNVVMPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertNVVMToLLVMPass());
   pm.addPass(createConvertKernelsToNVVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createKernelCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -263,7 +267,8 @@ void buildToNVVMPipeline(OpPassManager &pm,
   verify.verifyBarriers = options.verifyBarriers;
   verify.assumeBufferAlignment = 16;
   verify.assumeDistinctArguments = options.assumeDistinctArguments;
-  addVerification(pm, verify, report);
+  if (!options.areVerified)
+    addVerification(pm, verify, report);
   if (options.assertBounds)
     pm.addNestedPass<gpu::GPUModuleOp>(createAssertBoundsPass());
   pm.addPass(

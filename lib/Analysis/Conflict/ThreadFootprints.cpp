@@ -417,20 +417,25 @@ bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
       rhs.condition.kind == Condition::True)
     return false;
   unsigned left = anyTimeFamilies[first], right = anyTimeFamilies[second];
-  Footprint moved = *familyFootprints[left];
   SmallVector<int64_t, 4> key = {left, right,
                                  std::get<2>(getKey(first, second, relation))};
-  for (auto [own, other, place] :
-       llvm::zip_equal(lhs.coordinates, rhs.coordinates, moved.coordinates)) {
-    if (llvm::SubOverflow(own.constant, other.constant, place.constant))
+  size_t numParts = key.size();
+  for (auto [own, other] : llvm::zip_equal(lhs.coordinates, rhs.coordinates)) {
+    int64_t distance;
+    if (llvm::SubOverflow(own.constant, other.constant, distance))
       return false;
-    key.push_back(place.constant);
+    key.push_back(distance);
   }
   auto [it, isNew] = apartAnyTime.try_emplace(key, false);
-  if (isNew)
-    it->second = ThreadConflictQuery(getMeans(), moved,
-                                     *familyFootprints[right], relation)
-                     .isApart();
+  if (!isNew)
+    return it->second;
+  Footprint moved = *familyFootprints[left];
+  for (auto [place, distance] : llvm::zip_equal(
+           moved.coordinates, ArrayRef(key).drop_front(numParts)))
+    place.constant = distance;
+  it->second = ThreadConflictQuery(getMeans(), moved, *familyFootprints[right],
+                                   relation)
+                   .isApart();
   return it->second;
 }
 

@@ -101,14 +101,22 @@ takeRemainder(const SymbolicForm &form,
   return std::nullopt;
 }
 
+namespace {
+/// The ranges of what is left of one form without some remainders, in whatever
+/// order these are taken out.
+using RestRanges = SmallVector<std::pair<SymbolicForm, Range>, 4>;
+} // namespace
+
+static Range getRange(const SymbolicForm &form, RestRanges &known);
+
 /// The range of `form` by those of its atoms, and of the remainders in it.
-static Range getRangeOfRemainders(const SymbolicForm &form) {
+static Range getRangeOfRemainders(const SymbolicForm &form, RestRanges &known) {
   Range range = getSumRange(form);
   for (auto term : form.terms) {
     std::optional<SumWithRemainder> parts = takeRemainder(form, term);
     if (!parts)
       continue;
-    Range around = getRange(parts->rest);
+    Range around = getRange(parts->rest, known);
     Number low = around.min, high = sum(around.max, parts->most);
     if (low && (!range.min || *low > *range.min))
       range.min = low;
@@ -118,23 +126,39 @@ static Range getRangeOfRemainders(const SymbolicForm &form) {
   return range;
 }
 
-Interval getRange(const SymbolicForm &form) {
-  Range range = getRangeOfRemainders(form);
+static Range getRange(const SymbolicForm &form, RestRanges &known) {
+  bool isSimple = llvm::none_of(form.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Quotient;
+  });
+  if (isSimple)
+    return getSumRange(form);
+  for (const auto &[other, range] : known)
+    if (other == form)
+      return range;
+  Range range = getRangeOfRemainders(form, known);
   bool isNegated = llvm::any_of(form.terms, [](auto term) {
     return term.first->kind == SymbolicAtom::Quotient && term.second > 0;
   });
   std::optional<SymbolicForm> negated =
       isNegated ? SymbolicForm(0).plus(form, -1) : std::nullopt;
-  if (!negated)
+  if (!negated) {
+    known.emplace_back(form, range);
     return range;
+  }
   // Of -(x mod n) the ends by those of x and x / n may be known, and far off.
-  Range other = getRangeOfRemainders(*negated);
+  Range other = getRangeOfRemainders(*negated, known);
   Number low = scale(other.max, -1), high = scale(other.min, -1);
   if (low && (!range.min || *range.min < *low))
     range.min = low;
   if (high && (!range.max || *range.max > *high))
     range.max = high;
+  known.emplace_back(form, range);
   return range;
+}
+
+Interval getRange(const SymbolicForm &form) {
+  RestRanges known;
+  return getRange(form, known);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,17 +16,36 @@
 #include "AsyncHazards.h"
 #include "DominatingHazards.h"
 #include "FenceHazards.h"
+#include <map>
 
 namespace mlir::workgroup {
 
 namespace {
 
 /// Asks for all pairs of accesses of a kernel.
+/// Which accesses may be to one memory: one answer for all of those to the same
+/// roots.
+class SharedMemory {
+public:
+  explicit SharedMemory(const ThreadAccesses &accesses);
+
+  bool mayAlias(unsigned first, unsigned second) const {
+    return answers.empty() ||
+           answers[numbers[first] * numRoots + numbers[second]];
+  }
+
+private:
+  SmallVector<unsigned, 0> numbers;
+  size_t numRoots = 0;
+  /// By two numbers, if there are not too many.
+  std::vector<bool> answers;
+};
+
 class HazardFinder {
 public:
-  HazardFinder(HazardContext &context,
+  HazardFinder(HazardContext &context, const ThreadAccesses &memory,
                llvm::function_ref<bool(unsigned, unsigned)> isElsewhere)
-      : context(context), accesses(context.accesses), tree(context.tree),
+      : context(context), memory(memory), accesses(context.accesses), tree(context.tree),
         conflicts(context.conflicts), isElsewhere(isElsewhere), found(context),
         dominating(context, found), async(context, found),
         fences(context, found) {}
@@ -39,6 +58,7 @@ private:
                       ArrayRef<unsigned> around, bool isOrdered);
 
   HazardContext &context;
+  const SharedMemory memory;
   const ArrayRef<ThreadAccess> accesses;
   const SyncTree &tree;
   ThreadConflicts &conflicts;
@@ -50,6 +70,26 @@ private:
 };
 
 } // namespace
+
+SharedMemory::SharedMemory(const ThreadAccesses &accesses) {
+  constexpr size_t kMaxRoots = 1 << 7;
+  std::map<std::pair<MemorySpace, std::vector<unsigned>>, unsigned> known;
+  SmallVector<const ThreadAccess *> examples;
+  for (const ThreadAccess &access : accesses.getAccesses()) {
+    std::vector<unsigned> roots(access.roots.begin(), access.roots.end());
+    auto [it, isNew] = known.try_emplace({access.space, std::move(roots)},
+                                         unsigned(examples.size()));
+    if (isNew)
+      examples.push_back(&access);
+    numbers.push_back(it->second);
+  }
+  numRoots = examples.size();
+  if (numRoots > kMaxRoots)
+    return;
+  for (const ThreadAccess *first : examples)
+    for (const ThreadAccess *second : examples)
+      answers.push_back(accesses.mayAlias(*first, *second));
+}
 
 /// Asks for all iterations in which `second` comes after `first`. A hazard
 /// within an iteration contains no more places than one into the next
@@ -170,6 +210,10 @@ std::vector<Hazard> HazardFinder::find(ArrayRef<SyncHazard> covered) {
       bool isLeading =
           next != leading.end() && *next == std::pair(second, first);
       next += isLeading;
+      // Two reads are no race, nor is what is in different memory.
+      if ((!accesses[first].isWrite() && !accesses[second].isWrite()) ||
+          !memory.mayAlias(first, second))
+        continue;
       if (!context.asksForBarriers() && !accesses[first].isAsync &&
           !accesses[second].isAsync)
         continue;
@@ -190,7 +234,7 @@ findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             llvm::function_ref<bool(unsigned, unsigned)> isOrdered) {
   HazardContext context(accesses, tree, conflicts, threads, use, isComplete,
                         isOrdered);
-  return HazardFinder(context, isElsewhere).find(covered);
+  return HazardFinder(context, accesses, isElsewhere).find(covered);
 }
 
 } // namespace mlir::workgroup

@@ -9,15 +9,20 @@
 // Upstream's conversion keeps some attributes of a kernel's arguments and drops
 // others, among them the one that makes a pointer a parameter passed by value.
 // No attribute may say that a parameter is constant for the grid before the
-// conversion: NVVM's verifier wants that on LLVM functions only.
+// conversion: NVVM's verifier wants that on LLVM functions only. Conversions
+// of what few kernels have run on those that have it: each looks at all
+// operations.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ConstantOffsets.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 #include "workgroup/Transforms/NVVM.h"
 
@@ -132,22 +137,61 @@ static void widenParameters(gpu::GPUModuleOp module) {
       widenParameters(function);
 }
 
-/// Upstream's conversion.
+//===----------------------------------------------------------------------===//
+// Upstream's conversions
+//===----------------------------------------------------------------------===//
+
+static OpPassManager makePipeline(std::unique_ptr<Pass> pass) {
+  OpPassManager pipeline(gpu::GPUModuleOp::getOperationName());
+  pipeline.addPass(std::move(pass));
+  return pipeline;
+}
+
 static OpPassManager makeConversion() {
-  OpPassManager conversion(gpu::GPUModuleOp::getOperationName());
   ConvertGpuOpsToNVVMOpsOptions options;
   options.useBarePtrCallConv = true;
-  conversion.addPass(createConvertGpuOpsToNVVMOps(options));
-  return conversion;
+  return makePipeline(createConvertGpuOpsToNVVMOps(options));
+}
+
+/// That of instructions to assembly, if LLVM has no intrinsics for them.
+static OpPassManager makeAssemblyConversion() {
+  return makePipeline(createConvertNVVMToLLVMPass());
+}
+
+static OpPassManager makeMathConversion() {
+  return makePipeline(createConvertMathToLLVMPass());
+}
+
+static bool becomesAssembly(Operation *op) {
+  if (!isa_and_nonnull<NVVM::NVVMDialect>(op->getDialect()))
+    return false;
+  auto instruction = dyn_cast<NVVM::BasicPtxBuilderInterface>(op);
+  return instruction && !instruction.hasIntrinsic();
+}
+
+static bool isMath(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect());
+}
+
+static bool hasAny(gpu::GPUModuleOp module, bool (*isMeant)(Operation *)) {
+  return module
+      .walk([&](Operation *op) {
+        return isMeant(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 LogicalResult convertKernelsToNVVM(
     gpu::GPUModuleOp module,
     function_ref<LogicalResult(OpPassManager &, Operation *)> run) {
+  auto runOn = [&](OpPassManager pipeline) { return run(pipeline, module); };
+  if (hasAny(module, becomesAssembly) &&
+      failed(runOn(makeAssemblyConversion())))
+    return failure();
   SmallVector<ValueParameter> parameters = collectParameters(module);
   removeRepeated(module);
-  OpPassManager conversion = makeConversion();
-  if (failed(run(conversion, module)))
+  if (failed(runOn(makeConversion())) ||
+      (hasAny(module, isMath) && failed(runOn(makeMathConversion()))))
     return failure();
   for (const ValueParameter &parameter : parameters)
     restore(module, parameter);
@@ -164,7 +208,9 @@ struct ConvertKernelsToNVVMPass final
   using ConvertKernelsToNVVMPassBase::ConvertKernelsToNVVMPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    makeConversion().getDependentDialects(registry);
+    for (const OpPassManager &pipeline :
+         {makeAssemblyConversion(), makeConversion(), makeMathConversion()})
+      pipeline.getDependentDialects(registry);
   }
 
   void runOnOperation() override {

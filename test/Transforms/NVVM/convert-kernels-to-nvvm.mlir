@@ -25,3 +25,25 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// What few kernels have: functions that LLVM has, and instructions that it has
+// no intrinsic for.
+gpu.module @rare {
+  // CHECK-LABEL: llvm.func @functions
+  // CHECK-NOT:     math.
+  // CHECK:         llvm.intr.ctpop
+  gpu.func @functions(%out: memref<i32>, %i: i32) kernel {
+    %v = math.ctpop %i : i32
+    memref.store %v, %out[] : memref<i32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @assembly
+  // CHECK-NOT:     nvvm.inline_ptx
+  // CHECK:         llvm.inline_asm {{.+}} "ex2.approx.ftz.f32 $0, $1;"
+  gpu.func @assembly(%x: f32, %out: memref<f32>) kernel {
+    %0 = nvvm.inline_ptx "ex2.approx.ftz.f32 {$w0}, {$r0};" ro (%x : f32) -> f32
+    memref.store %0, %out[] : memref<f32>
+    gpu.return
+  }
+}
