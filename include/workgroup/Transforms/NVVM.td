@@ -65,7 +65,8 @@ def ConvertKernelsToNVVMPass
   let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";
   let description = [{
     Runs upstream's `convert-gpu-to-nvvm` with bare pointers, and keeps the attributes of kernel
-    parameters.
+    parameters. Runs `convert-nvvm-to-llvm` before it, and `convert-math-to-llvm` after it, where
+    they have anything to convert.
 
     Upstream's pass drops `llvm.byval`, without which a parameter would be an address in the
     host's memory; this pass restores it. A parameter that is also `llvm.readonly` becomes

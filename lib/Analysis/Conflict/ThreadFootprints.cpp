@@ -430,12 +430,12 @@ bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
   if (!isNew)
     return it->second;
   Footprint moved = *familyFootprints[left];
-  for (auto [place, distance] : llvm::zip_equal(
-           moved.coordinates, ArrayRef(key).drop_front(numParts)))
+  for (auto [place, distance] :
+       llvm::zip_equal(moved.coordinates, ArrayRef(key).drop_front(numParts)))
     place.constant = distance;
-  it->second = ThreadConflictQuery(getMeans(), moved, *familyFootprints[right],
-                                   relation)
-                   .isApart();
+  it->second =
+      ThreadConflictQuery(getMeans(), moved, *familyFootprints[right], relation)
+          .isApart();
   return it->second;
 }
 

@@ -45,10 +45,10 @@ class HazardFinder {
 public:
   HazardFinder(HazardContext &context, const ThreadAccesses &memory,
                llvm::function_ref<bool(unsigned, unsigned)> isElsewhere)
-      : context(context), memory(memory), accesses(context.accesses), tree(context.tree),
-        conflicts(context.conflicts), isElsewhere(isElsewhere), found(context),
-        dominating(context, found), async(context, found),
-        fences(context, found) {}
+      : context(context), memory(memory), accesses(context.accesses),
+        tree(context.tree), conflicts(context.conflicts),
+        isElsewhere(isElsewhere), found(context), dominating(context, found),
+        async(context, found), fences(context, found) {}
 
   std::vector<Hazard> find(ArrayRef<SyncHazard> covered);
 
