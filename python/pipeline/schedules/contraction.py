@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 from .candidate import Candidate
-from .cost import count_cycles, count_resident
+from .cost import count_cycles
 from .kernel import Kernel, Op
 from .matrix import matrix_candidates
 from .split import PRODUCTS, ProductSplit
 from .target import Target
-from .tile import Tile, count_tiles
+from .tile import Tile
 
 # Each thread has 8 x 16 or 8 x 8 sums, so that 21 or 16 fused multiply-adds come to one load of 16
 # bytes; of small results 8 x 4, which leave a thread less to do.
@@ -103,25 +103,7 @@ class Staged:
         producers = best.producers if slots > 1 else 0
         sizes = (tuple(block), best.threads, tuple(reduction))
         tile = Tile(*sizes, slots=slots, producers=producers)
-        tile = self.split.apply(tile, kernel, target)
-        blocks = self._count_persistent(tile, best, slots, kernel, target)
-        return replace(tile, blocks=blocks)
-
-    def _count_persistent(
-        self, tile: Tile, best: Candidate, slots: int, kernel: Kernel, target: Target
-    ) -> int:
-        """Return how many blocks go through all tiles; 0 for a block for each tile.
-
-        Where a multiprocessor holds one block, nobody multiplies while that stores its sums, or
-        waits for its first tiles, unless it goes on with another one. Of sizes that only the launch
-        knows it is not proved that blocks have different tiles.
-        """
-        is_alone = count_resident(best, slots, kernel.main, target) == 1
-        is_known = None not in kernel.root.extents
-        if not (tile.producers and is_alone and is_known) or tile.split:
-            return 0
-        tiles = count_tiles(kernel.root, tile.block)
-        return target.multiprocessors if tiles > target.multiprocessors else 0
+        return self.split.apply(tile, kernel, target)
 
     def list_candidates(self, op: Op, target: Target) -> list[tuple[Candidate, int]]:
         """Return what there is to choose from, each with numbers of slots."""
