@@ -48,7 +48,12 @@ static bool keepsSign(const WeightBody &body) {
 /// True if `value` tells, by `isEqual`, whether `score` is minus infinity.
 static bool isComparison(Value value, BlockArgument score, bool isEqual) {
   auto compared = value.getDefiningOp<arith::CmpFOp>();
-  if (!compared || compared.getLhs() != score || !isLeast(compared.getRhs()))
+  if (!compared || !isLeast(compared.getRhs()))
+    return false;
+  Value number = compared.getLhs();
+  if (auto wider = number.getDefiningOp<arith::ExtFOp>())
+    number = wider.getIn();
+  if (number != score)
     return false;
   using Predicate = arith::CmpFPredicate;
   Predicate predicate = compared.getPredicate();

@@ -103,3 +103,20 @@ def test_unsigned_comparisons_hide_nothing() -> None:
     attention = PROGRAMS["unsigned"]
     exact = pipeline.compile(attention.text, chip="sm_80")
     assert compile_finite(attention).ptx == exact.ptx
+
+
+def test_guards_in_f64() -> None:
+    """PyTorch's ``_safe_softmax`` compares with minus infinity in f64."""
+    attention = PROGRAMS["guarded"]
+    text = attention.text.replace(
+        "%0 = arith.cmpf oeq, %a, %least : f32",
+        "%lowest = arith.constant 0xFFF0000000000000 : f64\n"
+        "    %2 = arith.extf %a : f32 to f64\n"
+        "    %0 = arith.cmpf oeq, %2, %lowest : f64",
+    )
+    assert text != attention.text
+    arguments = attention.make_arguments(np.random.default_rng(6))
+    arguments[2][:, 64:] = np.nan
+    module = pipeline.compile(text, chip="sm_80", numerics="finite")
+    result = module.run(*arguments, check="races", workers=1)
+    assert np.isfinite(result[:, :, :128]).all()
