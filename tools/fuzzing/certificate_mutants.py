@@ -116,6 +116,12 @@ def _change_line(pattern: str) -> Callable[[list[str], random.Random], str | Non
     return change
 
 
+def _find_definition(lines: list[str], name: str, operation: str) -> int | None:
+    """Return the line in which an operation makes a value."""
+    start = f"{name} = {operation}"
+    return next((n for n, line in enumerate(lines) if line.strip().startswith(start)), None)
+
+
 def _change_parity(lines: list[str], rng: random.Random) -> str | None:
     """Wait for the other phase."""
     parity = re.compile(r"(?<=, i32 )(%\S+|[01])(?=, i32 \d+\) #\d+$)")
@@ -129,9 +135,13 @@ def _change_parity(lines: list[str], rng: random.Random) -> str | None:
     if match[0] in "01":
         lines[number] = parity.sub(str(1 - int(match[0])), lines[number])
         return f"line {number + 1}: the other parity"
-    made = next(n for n, line in enumerate(lines) if line.strip().startswith(f"{match[0]} = zext"))
-    flag = lines[made].split(" to ")[0].split()[-1]
-    definition = next(n for n, line in enumerate(lines) if line.strip().startswith(f"{flag} = phi"))
+    made = _find_definition(lines, match[0], "zext")
+    flag = "" if made is None else lines[made].split(" to ")[0].split()[-1]
+    definition = _find_definition(lines, flag, "phi")
+    if definition is None:
+        constant = rng.choice("01")
+        lines[number] = parity.sub(constant, lines[number])
+        return f"line {number + 1}: always parity {constant}"
     values = {"true": "false", "false": "true"}
     changed = re.sub(r"\[ (true|false),", lambda m: f"[ {values[m[1]]},", lines[definition])
     if changed == lines[definition]:

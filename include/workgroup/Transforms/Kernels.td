@@ -221,7 +221,8 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     selections of zero for a row, are applied to the products after the loop. Other row sums are
     carried as they are. This reassociates floating-point sums, and rounds the factor of the
     second contraction before the division instead of after it. NaN and infinities propagate as
-    they would have.
+    they would have, with one exception: of a row whose scores are all minus infinity, weights
+    are 0 instead of NaN, so that a result which is not divided by their sum is 0.
 
     **Masked columns.** With `skip-masked`, that loop leaves out the columns which a mask by
     indices hides from all rows of the block, as causal attention and sliding windows do: those

@@ -101,6 +101,44 @@ static const Link *findScores(const ChainStream &stream) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A sum of loops, then symbols, times their factors, and a constant.
+struct LinearForm {
+  SmallVector<int64_t> factors;
+  int64_t constant = 0;
+
+  int64_t getFactor(unsigned number) const {
+    return number < factors.size() ? factors[number] : 0;
+  }
+  /// Adds `other` times `times`. False if numbers get so large that sums of
+  /// extents may wrap.
+  bool add(const LinearForm &other, int64_t times);
+};
+
+} // namespace
+
+bool LinearForm::add(const LinearForm &other, int64_t times) {
+  constexpr int64_t kMostFactor = int64_t(1) << 20;
+  constexpr int64_t kMostConstant = int64_t(1) << 40;
+  if (std::abs(times) > kMostFactor)
+    return false;
+  factors.resize(std::max(factors.size(), other.factors.size()));
+  bool isModest = true;
+  for (auto [number, factor] : llvm::enumerate(other.factors)) {
+    factors[number] += factor * times;
+    isModest &= std::abs(factors[number]) <= kMostFactor;
+  }
+  int64_t product;
+  return !llvm::MulOverflow(other.constant, times, product) &&
+         !llvm::AddOverflow(constant, product, constant) &&
+         std::abs(constant) <= kMostConstant && isModest;
+}
+
+//===----------------------------------------------------------------------===//
 // Conditions
 //===----------------------------------------------------------------------===//
 
@@ -109,33 +147,40 @@ namespace {
 /// Reads what the body of `scores` says of the columns that are not hidden.
 class MaskReader {
 public:
-  MaskReader(linalg::LinalgOp scores) : scores(scores) {}
+  MaskReader(linalg::LinalgOp scores)
+      : scores(scores), numLoops(scores.getNumLoops()) {}
 
   /// Adds the conditions without which `value` is minus infinity.
   void addScore(Value value);
 
-  /// Each is at most 0 where a score is not hidden; of the loops of the
-  /// operation, and of `symbols`.
-  SmallVector<AffineExpr> conditions;
+  /// Each is at most 0 where a score is not hidden.
+  SmallVector<LinearForm> conditions;
   SmallVector<Value> symbols;
 
 private:
   void addCondition(Value condition, bool isMet);
-  AffineExpr read(Value value);
-  AffineExpr readSymbol(Value value);
+  void addComparison(arith::CmpIOp compared, bool isMet);
+  std::optional<LinearForm> read(Value value);
+  std::optional<LinearForm> compute(Value value);
+  std::optional<LinearForm> computeApply(affine::AffineApplyOp apply);
+  std::optional<LinearForm> computeSymbol(Value value);
   bool isOutside(Value value) const {
-    Region *region = value.getParentRegion();
-    return !scores->getRegion(0).isAncestor(region);
+    return !scores->getRegion(0).isAncestor(value.getParentRegion());
   }
 
   linalg::LinalgOp scores;
+  unsigned numLoops;
+  /// What has been read.
+  DenseMap<Value, std::optional<LinearForm>> forms;
+  DenseSet<Value> seenScores;
+  DenseSet<std::pair<Value, unsigned>> seenConditions;
 };
 
 } // namespace
 
 void MaskReader::addScore(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || isOutside(value))
+  if (!op || isOutside(value) || !seenScores.insert(value).second)
     return;
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return addScore(op->getOperand(0));
@@ -165,7 +210,8 @@ void MaskReader::addScore(Value value) {
 /// Adds what holds where `condition` is `isMet`.
 void MaskReader::addCondition(Value condition, bool isMet) {
   Operation *op = condition.getDefiningOp();
-  if (!op || isOutside(condition))
+  if (!op || isOutside(condition) ||
+      !seenConditions.insert({condition, isMet}).second)
     return;
   if (isMet ? isa<arith::AndIOp>(op) : isa<arith::OrIOp>(op)) {
     for (Value operand : op->getOperands())
@@ -174,31 +220,54 @@ void MaskReader::addCondition(Value condition, bool isMet) {
   }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return addCondition(op->getOperand(0), !isMet);
-  auto compared = dyn_cast<arith::CmpIOp>(op);
-  if (!compared)
-    return;
-  arith::CmpIPredicate predicate =
-      isMet ? compared.getPredicate()
-            : arith::invertPredicate(compared.getPredicate());
-  AffineExpr left = read(compared.getLhs()), right = read(compared.getRhs());
-  if (!left || !right)
-    return;
+  if (auto compared = dyn_cast<arith::CmpIOp>(op))
+    addComparison(compared, isMet);
+}
+
+void MaskReader::addComparison(arith::CmpIOp compared, bool isMet) {
   using Predicate = arith::CmpIPredicate;
+  Predicate predicate = compared.getPredicate();
+  if (!isMet)
+    predicate = arith::invertPredicate(predicate);
   bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
   bool isMore = predicate == Predicate::sgt || predicate == Predicate::sge;
-  bool isStrict = predicate == Predicate::slt || predicate == Predicate::sgt;
-  if (isLess)
-    conditions.push_back(left - right + int64_t(isStrict));
-  else if (isMore)
-    conditions.push_back(right - left + int64_t(isStrict));
+  if (!isLess && !isMore)
+    return;
+  std::optional<LinearForm> left = read(compared.getLhs());
+  std::optional<LinearForm> right = read(compared.getRhs());
+  if (!left || !right)
+    return;
+  LinearForm condition;
+  condition.constant =
+      predicate == Predicate::slt || predicate == Predicate::sgt;
+  if (condition.add(*left, isLess ? 1 : -1) &&
+      condition.add(*right, isLess ? -1 : 1))
+    conditions.push_back(std::move(condition));
+}
+
+constexpr int64_t kMostExtent = int64_t(1) << 31;
+
+/// True if `map` multiplies by small numbers and adds no more than extents.
+static bool isModest(AffineMap map) {
+  constexpr int64_t kMostFactor = int64_t(1) << 12;
+  bool isModest = true;
+  map.walkExprs([&](AffineExpr expr) {
+    auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      isModest &= std::abs(constant.getValue()) <= kMostExtent;
+    else if (product && product.getKind() == AffineExprKind::Mul)
+      if (auto factor = dyn_cast<AffineConstantExpr>(product.getRHS()))
+        isModest &= std::abs(factor.getValue()) <= kMostFactor;
+  });
+  return isModest;
 }
 
 /// True if `value`, of type index, is so small that sums of a few such values
-/// do not wrap: an extent, or what loops count up to one.
-static bool isFarFromWrapping(Value value) {
-  constexpr int64_t kSmall = int64_t(1) << 31;
+/// do not wrap: an extent, what loops count up to one, or, in `depth` steps,
+/// what tiling computes of those.
+static bool isFarFromWrapping(Value value, unsigned depth = 2) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return std::abs(*constant) < kSmall;
+    return std::abs(*constant) <= kMostExtent;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop =
         dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
@@ -210,62 +279,91 @@ static bool isFarFromWrapping(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa<tensor::DimOp, memref::DimOp>(op))
     return true;
-  return isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp,
-             arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(
-             op) &&
-         value.getType().isIndex() &&
-         llvm::all_of(op->getOperands(),
-                      [](Value operand) { return isFarFromWrapping(operand); });
+  bool isSum = isa<arith::AddIOp, arith::SubIOp>(op);
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    isSum = isModest(apply.getAffineMap());
+  else if (auto least = dyn_cast<affine::AffineMinOp>(op))
+    isSum = isModest(least.getAffineMap());
+  else if (auto largest = dyn_cast<affine::AffineMaxOp>(op))
+    isSum = isModest(largest.getAffineMap());
+  return isSum && depth > 0 && llvm::all_of(op->getOperands(), [&](Value in) {
+           return isFarFromWrapping(in, depth - 1);
+         });
 }
 
-AffineExpr MaskReader::readSymbol(Value value) {
+std::optional<LinearForm> MaskReader::computeSymbol(Value value) {
   if (!value.getType().isIndex() || !isFarFromWrapping(value))
-    return {};
-  auto *it = llvm::find(symbols, value);
-  unsigned number = it - symbols.begin();
-  if (it == symbols.end())
+    return std::nullopt;
+  unsigned number = llvm::find(symbols, value) - symbols.begin();
+  if (number == symbols.size())
     symbols.push_back(value);
-  return getAffineSymbolExpr(number, value.getContext());
+  LinearForm form;
+  form.factors.resize(numLoops + number + 1);
+  form.factors.back() = 1;
+  return form;
 }
 
-/// `value` by the loops and symbols; null if it is no such sum.
-AffineExpr MaskReader::read(Value value) {
-  MLIRContext *context = value.getContext();
+std::optional<LinearForm>
+MaskReader::computeApply(affine::AffineApplyOp apply) {
+  AffineMap map = apply.getAffineMap();
+  SmallVector<int64_t> flat;
+  if (failed(getFlattenedAffineExpr(map.getResult(0), map.getNumDims(),
+                                    map.getNumSymbols(), &flat)) ||
+      flat.size() != map.getNumInputs() + 1)
+    return std::nullopt;
+  LinearForm form, one;
+  one.constant = 1;
+  bool isModest = form.add(one, flat.back());
+  for (auto [operand, factor] : llvm::zip_first(apply.getOperands(), flat)) {
+    std::optional<LinearForm> read = this->read(operand);
+    isModest = isModest && read && form.add(*read, factor);
+  }
+  return isModest ? std::optional(form) : std::nullopt;
+}
+
+std::optional<LinearForm> MaskReader::compute(Value value) {
+  LinearForm form;
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {
     constexpr unsigned kSmallBits = 32;
-    return constant.getSignificantBits() <= kSmallBits
-               ? getAffineConstantExpr(constant.getSExtValue(), context)
-               : AffineExpr();
+    if (constant.getSignificantBits() > kSmallBits)
+      return std::nullopt;
+    form.constant = constant.getSExtValue();
+    return form;
   }
   if (isOutside(value))
-    return readSymbol(value);
+    return computeSymbol(value);
   Operation *op = value.getDefiningOp();
-  if (!op)
-    return {};
-  if (auto index = dyn_cast<linalg::IndexOp>(op))
-    return getAffineDimExpr(index.getDim(), context);
-  bool isWide = value.getType().isIndex() || value.getType().isInteger(64);
-  if (isa<arith::IndexCastOp>(op) && isWide &&
-      (op->getOperand(0).getType().isIndex() ||
-       op->getOperand(0).getType().isInteger(64)))
-    return read(op->getOperand(0));
-  SmallVector<AffineExpr> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(isWide ? read(operand) : AffineExpr());
-  if (!llvm::all_of(operands, [](AffineExpr operand) { return !!operand; }))
-    return {};
-  if (isa<arith::AddIOp>(op))
-    return operands[0] + operands[1];
-  if (isa<arith::SubIOp>(op))
-    return operands[0] - operands[1];
-  auto apply = dyn_cast<affine::AffineApplyOp>(op);
-  if (!apply)
-    return {};
-  AffineMap map = apply.getAffineMap();
-  ArrayRef<AffineExpr> values(operands);
-  return map.getResult(0).replaceDimsAndSymbols(
-      values.take_front(map.getNumDims()), values.drop_front(map.getNumDims()));
+  auto isWide = [](Type type) { return type.isIndex() || type.isInteger(64); };
+  if (!op || !isWide(value.getType()))
+    return std::nullopt;
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    form.factors.resize(numLoops);
+    form.factors[index.getDim()] = 1;
+    return form;
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return computeApply(apply);
+  if (isa<arith::IndexCastOp>(op))
+    return isWide(op->getOperand(0).getType()) ? read(op->getOperand(0))
+                                               : std::nullopt;
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::nullopt;
+  std::optional<LinearForm> left = read(op->getOperand(0));
+  std::optional<LinearForm> right = read(op->getOperand(1));
+  bool isModest =
+      left && right && left->add(*right, isa<arith::AddIOp>(op) ? 1 : -1);
+  return isModest ? left : std::nullopt;
+}
+
+/// `value` by the loops and symbols; nothing if it is no such sum.
+std::optional<LinearForm> MaskReader::read(Value value) {
+  auto it = forms.find(value);
+  if (it != forms.end())
+    return it->second;
+  std::optional<LinearForm> form = compute(value);
+  forms[value] = form;
+  return form;
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,26 +384,25 @@ struct ColumnBound {
 /// What `condition`, which is at most 0, says of the loop `column`, of
 /// `numLoops`, where all others have all of their iterations; `numSymbols`
 /// symbols come before those that are the extents of the loops.
-static std::optional<ColumnBound> solve(AffineExpr condition, unsigned column,
-                                        unsigned numLoops,
-                                        unsigned numSymbols) {
-  SmallVector<int64_t> flat;
-  if (failed(getFlattenedAffineExpr(condition, numLoops, numSymbols, &flat)) ||
-      flat.size() != numLoops + numSymbols + 1 || std::abs(flat[column]) != 1)
+static std::optional<ColumnBound> solve(const LinearForm &condition,
+                                        unsigned column, unsigned numLoops,
+                                        unsigned numSymbols,
+                                        MLIRContext *context) {
+  if (std::abs(condition.getFactor(column)) != 1)
     return std::nullopt;
-  MLIRContext *context = condition.getContext();
   // The column is at most the sum of all else, negated, or at least that.
-  bool isLast = flat[column] > 0;
+  bool isLast = condition.getFactor(column) > 0;
   int64_t sign = isLast ? -1 : 1;
-  AffineExpr sum = getAffineConstantExpr(sign * flat.back(), context);
-  auto add = [&](AffineExpr value, int64_t times) {
-    sum = sum + value * (sign * times);
-  };
+  AffineExpr sum = getAffineConstantExpr(sign * condition.constant, context);
   for (unsigned number = 0; number < numSymbols; ++number)
-    add(getAffineSymbolExpr(number, context), flat[numLoops + number]);
-  for (unsigned loop = 0; loop < numLoops; ++loop)
-    if (loop != column && flat[loop] < 0)
-      add(getAffineSymbolExpr(numSymbols + loop, context) - 1, flat[loop]);
+    sum = sum + getAffineSymbolExpr(number, context) *
+                    (sign * condition.getFactor(numLoops + number));
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    int64_t factor = condition.getFactor(loop);
+    if (loop != column && factor < 0)
+      sum = sum + (getAffineSymbolExpr(numSymbols + loop, context) - 1) *
+                      (sign * factor);
+  }
   return ColumnBound{sum, isLast};
 }
 
@@ -327,9 +424,9 @@ std::optional<ColumnRange> findUnmasked(RewriterBase &rewriter,
   unsigned number = operands.size();
   AffineExpr limit = rewriter.getAffineSymbolExpr(number);
   SmallVector<AffineExpr> firsts(1, limit), lasts(1, limit);
-  for (AffineExpr condition : mask.conditions) {
-    std::optional<ColumnBound> bound =
-        solve(condition, *link->column, numLoops, numSymbols);
+  for (const LinearForm &condition : mask.conditions) {
+    std::optional<ColumnBound> bound = solve(condition, *link->column, numLoops,
+                                             numSymbols, rewriter.getContext());
     if (bound && bound->isLast)
       lasts.push_back(bound->value + 1);
     else if (bound)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 JSON = Mapping[str, Any]
 
 _FOLDER = Path(__file__).parent / "templates"
+_REPAIR = "install mlir-workgroup anew"
 _INSTALL = "pip install 'mlir-workgroup[explain]', or pip install jinja2"
 
 PARTS = (
@@ -60,7 +61,13 @@ def _render(template: str, **values: Any) -> str:
 @functools.cache
 def find_template(name: str) -> Template:
     """Return a template, which is compiled when it is first asked for. Raises ToolError."""
-    return _make_environment().get_template(name)
+    environment = _make_environment()
+    from jinja2 import TemplateNotFound
+
+    try:
+        return environment.get_template(name)
+    except TemplateNotFound as error:
+        raise ToolError(f"error: the template {name} of reports is missing: {_REPAIR}") from error
 
 
 def _make_environment() -> Environment:

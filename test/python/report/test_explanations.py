@@ -370,6 +370,11 @@ def test_missing_template_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch
     assert explained.json()
 
 
+def test_missing_template_is_named() -> None:
+    with pytest.raises(pipeline.ToolError, match=r"template none\.html of reports is missing"):
+        find_template("none.html")
+
+
 def test_attention_is_made_of_two_products() -> None:
     (choice, *_) = pipeline.explain(ATTENTION, assemble=False, emulate=False).document.choices
     assert choice.roofline is not None

@@ -120,3 +120,23 @@ def test_guards_in_f64() -> None:
     module = pipeline.compile(text, chip="sm_80", numerics="finite")
     result = module.run(*arguments, check="races", workers=1)
     assert np.isfinite(result[:, :, :128]).all()
+
+
+@pytest.mark.parametrize("doublings", [3, 40, 62])
+def test_long_sums(doublings: int) -> None:
+    """Sums that may wrap are no bounds, and are read once, however often they are used."""
+    lines = ["%w0 = arith.addi %i, %i : index"]
+    for number in range(doublings):
+        lines.append(f"%w{number + 1} = arith.addi %w{number}, %w{number} : index")
+    lines.append(f"%1 = arith.cmpi sle, %j, %w{doublings} : index")
+    text = PROGRAMS["causal"].text.replace(
+        "%1 = arith.cmpi sgt, %j, %i : index\n    %score = arith.select %1, %least, %0",
+        "\n    ".join([*lines, "%score = arith.select %1, %0, %least"]),
+    )
+    assert f"%w{doublings}" in text
+    exact = pipeline.compile(text, chip="sm_80")
+    finite = pipeline.compile(text, chip="sm_80", numerics="finite")
+    assert (finite.ptx != exact.ptx) == (doublings < 20)
+    arguments = PROGRAMS["causal"].make_arguments(np.random.default_rng(7))
+    results = [module.run(*arguments, workers=1) for module in (exact, finite)]
+    np.testing.assert_allclose(*results, 2e-3, 2e-3)
