@@ -206,16 +206,18 @@ def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
     copies; load b; multiply a; multiply b
     ```
 
-    The order and the number of memory accesses do not change; a loop without iterations still
-    does nothing. First products are those that add to a loop-carried value. Last products are
-    those that no other product adds to. The head is also executed once before the loop, and the
-    rest of the body once after it.
+    No access passes a write or a barrier, and none is done more often; a loop without
+    iterations still does nothing. If the head and the rest use memory that each iteration
+    allocates, it is allocated once, in front of the loop. First products are those that add to
+    a loop-carried value. Last products are those that no other product adds to. The head is
+    also executed once before the loop, and the rest of the body once after it.
 
     Products are matrix products (`nvgpu.mma.sync`, `nvvm.mma.sync`). With `fma`, fused
     multiply-adds count as well; without it, ptxas already orders their loads well.
 
     A loop is left unchanged, with a remark, if an operation between the barrier and the loads
-    may write memory, or depends on the last products.
+    may write memory, or depends on the last products; or if an iteration hands on, or frees,
+    memory that both its head and its rest use.
 
     Run after `workgroup-lower-rings`. Example: `test/Transforms/Rings/rotate-loops.mlir`.
     Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA", on software pipelining.

@@ -9,12 +9,17 @@
 // The body of a loop is cut into three parts. Its head, all up to a barrier and
 // the loads of the first products, is done in the iteration before. Its tail,
 // the last products and what comes of them, accesses no memory, so that the
-// head of the next iteration can be put in front of it, and no access changes
-// its place among others. The rest is in between.
+// head of the next iteration can be put in front of it, and no write or barrier
+// changes its place among accesses. The rest is in between.
+//
+// What only computes is done in each part that needs it. Memory that an
+// iteration allocates cannot be: it is allocated in front of the loop, if the
+// head and the rest use it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Program/OpEffects.h"
+#include "IterationBuffers.h"
 #include "Support/Remarks.h"
 #include "Transforms/Copies/MemoryAccesses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,8 +52,13 @@ static bool isProduct(Operation *op, bool fma) {
   return fma && isa<vector::FMAOp, math::FmaOp>(op);
 }
 
-/// True if `op` may be done once more, or not, or at another time.
+/// True if `op` may be done once more, or not, or at another time; memory that
+/// it makes is other memory each time.
 static bool isComputation(Operation *op) {
+  OpKind kind = getOpKind(op);
+  // A fence is for the barrier behind it; reports may guard accesses.
+  if (kind == OpKind::ProxyFence || kind == OpKind::Report)
+    return false;
   return isTransparent(op) && op->getNumRegions() == 0;
 }
 
@@ -69,7 +79,7 @@ using Ops = llvm::SmallSetVector<Operation *, 16>;
 /// A loop whose iterations are to begin in the ones before.
 class Rotation {
 public:
-  explicit Rotation(scf::ForOp loop) : loop(loop) {}
+  explicit Rotation(scf::ForOp loop) : loop(loop), buffers(loop) {}
 
   /// Cuts the body into its parts. False if there is nothing to do; then `why`
   /// is the reason, or empty if nobody would expect it.
@@ -102,6 +112,8 @@ private:
   Ops head, rest, tail;
   /// Those of the head that are done once, and whose results others use.
   SmallVector<Operation *> made;
+  /// What the head allocates for the rest too.
+  IterationBuffers buffers;
 };
 
 } // namespace
@@ -169,7 +181,9 @@ std::string Rotation::findLoads(Ops &slice) {
 std::string Rotation::findEffects(const Ops &slice) {
   Operation *barrier = nullptr;
   unsigned numLoads = llvm::count_if(slice, isWorkgroupLoad);
-  Ops before, loads;
+  // Loads for others than the first products may be passed, unless writes or
+  // barriers follow.
+  Ops before, loads, passed;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (numLoads == 0)
       break;
@@ -180,6 +194,8 @@ std::string Rotation::findEffects(const Ops &slice) {
       --numLoads;
       continue;
     }
+    if (isWorkgroupLoad(&op))
+      passed.insert(&op);
     if (isWorkgroupLoad(&op) || isComputation(&op))
       continue;
     if (!loads.empty())
@@ -189,7 +205,9 @@ std::string Rotation::findEffects(const Ops &slice) {
     if (isBarrierInBlock(&op)) {
       barrier = &op;
       effects.insert_range(before);
+      effects.insert_range(passed);
       before.clear();
+      passed.clear();
     }
   }
   if (loads.empty())
@@ -227,9 +245,15 @@ std::string Rotation::planHead() {
     if (!isComputation(op) && !effects.contains(op))
       return nameInRemark(op) + " is what the loads of its first products "
                                 "depend on";
+    if (makesMemory(op))
+      if (std::string why = buffers.add(op, effects.getArrayRef());
+          !why.empty())
+        return why;
     llvm::append_range(work, getSources(op));
   }
   for (Operation &op : loop.getBody()->without_terminator()) {
+    if (buffers.contains(&op))
+      continue;
     if (needed.contains(&op))
       head.insert(&op);
     if (!effects.contains(&op))
@@ -399,6 +423,7 @@ void Rotation::apply(RewriterBase &rewriter) {
       << "what an iteration of a loop begins with is done in the one before"
       << remark::metric("Values", made.size());
   Location loc = loop.getLoc();
+  buffers.hoist();
   rewriter.setInsertionPoint(loop);
   if (loop.getStaticTripCount()) {
     Block *block = loop->getBlock();

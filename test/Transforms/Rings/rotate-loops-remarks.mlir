@@ -78,6 +78,80 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // An allocation whose memory others take, or of a size that an iteration says.
+  gpu.func @handed_on(%a: !m, %b: !m, %n: index, %x: index, %zeros: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    // expected-remark @below {{Reason="'memref.dealloc' of line 93 takes memory that each iteration allocates"}}
+    %r = scf.for %k = %c0 to %n step %c4 iter_args(%acc = %zeros) -> !v {
+      %t = memref.alloc() : memref<64xf32, #wg>
+      vector.store %zeros, %t[%x] : memref<64xf32, #wg>, !v
+      gpu.barrier
+      %f = vector.load %a[%k] : !m, !v
+      %s = vector.fma %f, %f, %acc : !v
+      %h = vector.load %t[%c0] : memref<64xf32, #wg>, !v
+      memref.dealloc %t : memref<64xf32, #wg>
+      %u = vector.fma %h, %h, %s : !v
+      scf.yield %u : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
+  gpu.func @yielded(%a: !m, %b: !m, %n: index, %x: index, %zeros: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    // expected-remark @below {{Reason="'scf.yield' of line 114 takes memory that each iteration allocates"}}
+    %r:2 = scf.for %k = %c0 to %n step %c4 iter_args(%acc = %zeros, %last = %b) -> (!v, !m) {
+      %t = memref.alloc() : memref<64xf32, #wg>
+      vector.store %zeros, %t[%x] : memref<64xf32, #wg>, !v
+      gpu.barrier
+      %f = vector.load %a[%k] : !m, !v
+      %s = vector.fma %f, %f, %acc : !v
+      %h = vector.load %last[%c0] : !m, !v
+      %u = vector.fma %h, %h, %s : !v
+      %view = memref.cast %t : memref<64xf32, #wg> to !m
+      scf.yield %u, %view : !v, !m
+    }
+    vector.store %r#0, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
+  gpu.func @size_of_iteration(%a: !m, %n: index, %x: index, %zeros: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    // expected-remark @below {{Reason="'memref.alloc' of line 126 makes other memory in each iteration"}}
+    %r = scf.for %k = %c0 to %n step %c4 iter_args(%acc = %zeros) -> !v {
+      %size = affine.min affine_map<(i) -> (64, i + 8)>(%k)
+      %t = memref.alloc(%size) : !m
+      vector.store %zeros, %t[%x] : !m, !v
+      gpu.barrier
+      %f = vector.load %a[%k] : !m, !v
+      %s = vector.fma %f, %f, %acc : !v
+      %h = vector.load %t[%c0] : !m, !v
+      %u = vector.fma %h, %h, %s : !v
+      scf.yield %u : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
+  // The fence would come behind what it is for.
+  gpu.func @fence_between(%a: !m, %n: index, %zeros: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    // expected-remark @below {{Reason="'nvvm.fence.proxy' of line 146 stands between the barrier and the loads of its first products"}}
+    %r = scf.for %k = %c0 to %n step %c4 iter_args(%acc = %zeros) -> !v {
+      gpu.barrier
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      %f = vector.load %a[%k] : !m, !v
+      %s = vector.fma %f, %f, %acc : !v
+      scf.yield %s : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
   // Nothing is multiplied: nobody would expect anything.
   gpu.func @no_products(%a: !m, %n: index) kernel {
     %c0 = arith.constant 0 : index

@@ -103,4 +103,105 @@ gpu.module @kernels {
     vector.store %r, %c[%c0, %c0] : memref<2x2xf32>, vector<2x2xf32>
     gpu.return
   }
+
+  // Memory that an iteration allocates, and the head writes for the rest: it is the same in all
+  // iterations, else the rest would read what nobody wrote.
+  // CHECK-LABEL: gpu.func @allocated
+  // CHECK:         %[[T:.+]] = memref.alloc() {alignment = 16 : i64} : memref<64xf32, #gpu.address_space<workgroup>>
+  // CHECK-NEXT:    vector.store %{{.+}}, %[[T]]
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    vector.load
+  // CHECK-NEXT:    scf.for
+  // CHECK-NOT:       memref.alloc
+  // CHECK:           %[[PART:.+]] = memref.subview %[[T]]
+  // CHECK-NEXT:      vector.load %[[PART]]
+  // CHECK:           vector.store %{{.+}}, %[[T]]
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:           scf.yield
+  // CHECK-NOT:     memref.alloc
+  // CHECK:         %[[LAST:.+]] = memref.subview %[[T]]
+  // CHECK-NEXT:    vector.load %[[LAST]]
+  gpu.func @allocated(%a: memref<64xf32, #wg>, %x: index, %of: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %c64 = arith.constant 64 : index
+    %zeros = arith.constant dense<0.0> : !v
+    %r = scf.for %k = %c0 to %c64 step %c4 iter_args(%acc = %zeros) -> !v {
+      %t = memref.alloc() {alignment = 16 : i64} : memref<64xf32, #wg>
+      vector.store %of, %t[%x] : memref<64xf32, #wg>, !v
+      gpu.barrier
+      %f = vector.load %a[%k] : memref<64xf32, #wg>, !v
+      %s = vector.fma %f, %f, %acc : !v
+      %part = memref.subview %t[0] [32] [1] : memref<64xf32, #wg> to memref<32xf32, strided<[1]>, #wg>
+      %h = vector.load %part[%c0] : memref<32xf32, strided<[1]>, #wg>, !v
+      %u = vector.fma %h, %h, %s : !v
+      scf.yield %u : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
+  // What the head alone uses stays there.
+  // CHECK-LABEL: gpu.func @of_head
+  // CHECK:         scf.for
+  // CHECK:           %[[T:.+]] = memref.alloc()
+  // CHECK-NEXT:      vector.store %{{.+}}, %[[T]]
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      vector.load %[[T]]
+  // CHECK-NEXT:      vector.fma
+  gpu.func @of_head(%b: !v, %x: index, %of: !v, %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %c64 = arith.constant 64 : index
+    %zeros = arith.constant dense<0.0> : !v
+    %r = scf.for %k = %c0 to %c64 step %c4 iter_args(%acc = %zeros) -> !v {
+      %t = memref.alloc() : memref<64xf32, #wg>
+      vector.store %of, %t[%x] : memref<64xf32, #wg>, !v
+      gpu.barrier
+      %f = vector.load %t[%c0] : memref<64xf32, #wg>, !v
+      %s = vector.fma %f, %b, %acc : !v
+      scf.yield %s : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
+
+  // What is loaded before a store, for whichever product, stays before it; so does the fence
+  // before the barrier.
+  // CHECK-LABEL: gpu.func @load_before_store
+  // CHECK-SAME:  %[[A:[^:]+]]: memref<64xf32, #gpu.address_space<workgroup>>, %[[B:[^:]+]]: memref<64xf32, #gpu.address_space<workgroup>>
+  // CHECK:         vector.load %[[B]]
+  // CHECK-NEXT:    vector.store %{{.+}}, %[[B]]
+  // CHECK-NEXT:    nvvm.fence.proxy
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    vector.load %[[A]]
+  // CHECK-NEXT:    %[[LOOP:.+]]:3 = scf.for
+  // CHECK:           vector.load %[[B]]
+  // CHECK-NEXT:      vector.store %{{.+}}, %[[B]]
+  // CHECK-NEXT:      nvvm.fence.proxy
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      vector.load %[[A]]
+  // CHECK:           scf.yield
+  // CHECK-NOT:     vector.load
+  // CHECK:         %[[ONE:.+]] = vector.fma %[[LOOP]]#2, %[[LOOP]]#2, %[[LOOP]]#0
+  // CHECK-NEXT:    vector.fma %[[LOOP]]#1, %[[LOOP]]#1, %[[ONE]]
+  gpu.func @load_before_store(%a: memref<64xf32, #wg>, %b: memref<64xf32, #wg>, %x: index, %of: !v,
+                              %out: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %c64 = arith.constant 64 : index
+    %zeros = arith.constant dense<0.0> : !v
+    %r = scf.for %k = %c0 to %c64 step %c4 iter_args(%acc = %zeros) -> !v {
+      %h = vector.load %b[%x] : memref<64xf32, #wg>, !v
+      vector.store %of, %b[%x] : memref<64xf32, #wg>, !v
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      gpu.barrier
+      %f = vector.load %a[%k] : memref<64xf32, #wg>, !v
+      %s = vector.fma %f, %f, %acc : !v
+      %u = vector.fma %h, %h, %s : !v
+      scf.yield %u : !v
+    }
+    vector.store %r, %out[%c0] : memref<4xf32>, !v
+    gpu.return
+  }
 }
