@@ -65,9 +65,13 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
 
     **Fusion.** Element-wise operations are fused into element-wise users, and into a reduction
     that is their only user. Transpositions, broadcasts and other copies are also fused into
-    contractions, which then read the source of the copy. Results of the same loops become one
-    generic with several results. No other body is fused into a contraction or a window, which
-    would repeat it for each term of its sums.
+    contractions, which then read the source of the copy. So are casts that round nothing
+    (`arith.extf`, `arith.extsi`, `arith.extui`), also into windows: `f16` that is extended to
+    `f32` and multiplied is read, and kept in tiles, as `f16`. A reshape between the cast and
+    its reader comes before the cast. Casts of elements of less than 8 bits, and of floats of
+    8 bits that are multiplied by `f32`, stay where they are. Results of the same loops become
+    one generic with several results. No other body is fused into a contraction or a window,
+    which would repeat it for each term of its sums.
 
     Code in kernels, and the rest of functions without such operations, is left unchanged. A
     `cf.assert` in the body of an operation is checked by the kernel, and ends the launch if it

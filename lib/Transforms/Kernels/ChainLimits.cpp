@@ -140,16 +140,19 @@ bool isForMatrices(const ContractionChain &chain) {
 
 /// True if blocks of `chip` may have fewer rows of `chain` than matrices have:
 /// with a softmax between, they can share the columns. Of 16 bits, the others
-/// are zeros; f32 is multiplied row by row.
+/// are zeros; f32 is multiplied row by row, also by factors of 16 bits.
 static bool takesFewRows(const ContractionChain &chain, const Chip &chip) {
   // Of fewer sums, or columns, a tile is not filled up to whole matrices.
   constexpr int64_t kLeast = 5;
   bool isLarge = getExtent(chain.first, chain.firstSum) >= kLeast &&
                  getExtent(chain.second, chain.secondColumn) >= kLeast;
   auto isMatrix = [&](Type type) { return chip.hasMatrixProducts(type); };
-  auto isF32 = [](Type type) { return type.isF32(); };
+  auto isInF32 = [](Type type) {
+    return type.isF32() || type.isF16() || type.isBF16();
+  };
   return hasSoftmax(chain) &&
-         ((isLarge && areFactors(chain, isMatrix)) || areFactors(chain, isF32));
+         ((isLarge && areFactors(chain, isMatrix)) ||
+          (!isForMatrices(chain) && areFactors(chain, isInF32)));
 }
 
 bool hasFewRows(const ContractionChain &chain) {

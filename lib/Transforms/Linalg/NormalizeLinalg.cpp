@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyCalls.h"
+#include "FusedProducers.h"
 #include "LinalgClasses.h"
 #include "LinalgMaps.h"
 #include "MergeElementwise.h"
@@ -248,26 +249,6 @@ static LogicalResult dropUnitDims(func::FuncOp function) {
 // Fusion
 //===----------------------------------------------------------------------===//
 
-/// Whether the producer of `use` goes into the body of its user. Nothing but
-/// copies goes where it would be computed more than once.
-static bool shouldFuse(OpOperand *use) {
-  linalg::LinalgOp producer = getTensorOp(use->get().getDefiningOp());
-  linalg::LinalgOp consumer = getTensorOp(use->getOwner());
-  if (!producer || !consumer || consumer.isDpsInit(use))
-    return false;
-  LinalgClass from = classify(producer), to = classify(consumer);
-  if (isCopyLike(producer) && from != LinalgClass::Generator)
-    return to != LinalgClass::Window;
-  if (to == LinalgClass::Reduction)
-    return producer->hasOneUse();
-  if (to != LinalgClass::Elementwise)
-    return false;
-  if (from == LinalgClass::Generator || producer->hasOneUse())
-    return true;
-  return use->get().hasOneUse() &&
-         consumer.getMatchingIndexingMap(use).isIdentity();
-}
-
 /// Whether the dimensions that `groups` make one of each are, at indices of
 /// `map`, batches of contraction `op`, which may as well have all of them.
 static bool areBatches(linalg::LinalgOp op, AffineMap map,
@@ -401,9 +382,10 @@ static LogicalResult inferShapes(func::FuncOp function) {
 static LogicalResult fuse(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
-  linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+  linalg::populateElementwiseOpsFusionPatterns(patterns, isFusedIntoUser);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
                                                     shouldSwapReshape);
+  populateReshapeOfCastPatterns(patterns);
   removeOutsDependency(patterns);
   patterns.add<DropUnreadInits>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
