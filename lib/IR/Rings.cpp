@@ -239,8 +239,10 @@ LogicalResult RingOp::verify() {
     return emitOpError("asks for ") << *producers
                                     << " threads that fill it, which are no "
                                        "whole warps";
-  if (getBlocks().value_or(1) <= 0)
-    return emitOpError("asks for ") << *getBlocks() << " blocks";
+  constexpr int64_t kMostBlocks = 65535;
+  if (int64_t blocks = getBlocks().value_or(1);
+      blocks <= 0 || blocks > kMostBlocks)
+    return emitOpError("asks for ") << blocks << " blocks";
   return RingChecker(*this).check();
 }
 

@@ -220,6 +220,14 @@ func.func @part_of_a_warp() {
 // -----
 
 func.func @no_blocks() {
+  // expected-error @+1 {{asks for 65536 blocks}}
+  %many = workgroup.ring {blocks = 65536 : i64} : !workgroup.ring<2 slots of memref<4xf32, 3>>
+  return
+}
+
+// -----
+
+func.func @zero_blocks() {
   // expected-error @+1 {{asks for 0 blocks}}
   %ring = workgroup.ring {blocks = 0 : i64} : !workgroup.ring<2 slots of memref<4xf32, 3>>
   return

@@ -173,22 +173,41 @@ bool ProtocolTargets::hasInnerSync(Operation *scope) const {
       .wasInterrupted();
 }
 
+/// True if nothing that has to be followed stands beside `loop` in `outer`, in
+/// branch regions around `loop` either: it would be followed once, not in each
+/// iteration.
+bool ProtocolTargets::isAlone(scf::ForOp loop, scf::ForOp outer) const {
+  for (Operation *op = loop; op != outer; op = op->getParentOp())
+    for (Operation &beside : *op->getBlock())
+      if (&beside != op && isNeeded(&beside))
+        return false;
+  return true;
+}
+
+/// True if what `outer` carries goes into `loop` as what that carries, and
+/// nowhere else: it has the value of the first iteration where it is read.
+static bool handsOnAlone(scf::ForOp outer, scf::ForOp loop) {
+  return llvm::all_of(outer.getRegionIterArgs(), [&](BlockArgument argument) {
+    return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+      return user == loop || user == outer.getBody()->getTerminator();
+    });
+  });
+}
+
 bool ProtocolTargets::isHandedOn(scf::ForOp loop, Operation *scope) const {
   while (true) {
     Operation *parent = loop->getParentOp();
-    Operation *inner = loop;
     bool isDirect = true;
     for (; parent != scope && !isa<scf::ForOp>(parent);
-         inner = parent, parent = parent->getParentOp())
+         parent = parent->getParentOp())
       isDirect &= isa<scf::IfOp>(parent) && parent->getNumResults() == 0;
     if (parent == scope)
       return true;
     if (!isDirect)
       return false;
     auto outer = cast<scf::ForOp>(parent);
-    for (Operation &op : *outer.getBody())
-      if (&op != inner && isNeeded(&op))
-        return false;
+    if (!isAlone(loop, outer) || !handsOnAlone(outer, loop))
+      return false;
     for (auto [number, initial] : llvm::enumerate(loop.getInitArgs())) {
       auto argument = dyn_cast<BlockArgument>(initial);
       if (!argument || argument.getOwner() != outer.getBody())

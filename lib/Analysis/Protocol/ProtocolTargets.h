@@ -38,7 +38,7 @@ public:
   /// another one.
   bool hasInnerSync(Operation *scope) const;
   /// True if the loops around `loop`, up to `scope`, do nothing but hand on its
-  /// results, and nothing else in them is needed.
+  /// results, which nobody else reads, and nothing else in them is needed.
   bool isHandedOn(scf::ForOp loop, Operation *scope) const;
   /// True if what goes on by itself is started in `op`.
   bool hasAsync(Operation *op) const { return asyncs.contains(op); }
@@ -60,6 +60,7 @@ public:
   int64_t getPeriod() const { return period; }
 
 private:
+  bool isAlone(scf::ForOp loop, scf::ForOp outer) const;
   void addGroup(nvgpu::MBarrierCreateOp create);
   void collectRoots(Operation *scope);
   void mark(Operation *op, Operation *scope);

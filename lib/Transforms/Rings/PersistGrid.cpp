@@ -17,6 +17,8 @@
 #include "Transforms/Copies/MemoryAccesses.h"
 #include "Transforms/Utils/IndexBuilder.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/IR/Workgroup.h"
@@ -90,8 +92,11 @@ static SmallVector<PersistentKernel> collectGrids(Operation *root,
   return kernels;
 }
 
-/// True for an operation that may tell blocks apart, and is not followed.
+/// True for an operation that may tell blocks apart, and is not followed: other
+/// ids, functions and assembly.
 static bool isOtherId(Operation *op) {
+  if (isa<CallOpInterface, LLVM::InlineAsmOp, NVVM::InlinePtxOp>(op))
+    return true;
   bool isKnown = isa<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::BlockIdOp,
                      gpu::GridDimOp, gpu::LaneIdOp, gpu::SubgroupIdOp,
                      gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, RingOp>(op);

@@ -72,3 +72,20 @@ func.func @clusters() {
   }
   return
 }
+
+func.func private @dev(index)
+
+func.func @call() {
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c160 = arith.constant 160 : index
+  // expected-remark @+1 {{Reason="'func.call' of line 85 may tell blocks apart"}}
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c9, %gy = %c1, %gz = %c1) threads(%tx, %ty, %tz) in (%bx = %c160, %by = %c1, %bz = %c1) {
+    workgroup.specialize {consumers = 128 : i64, producers = 32 : i64} consumer {
+      func.call @dev(%c1) : (index) -> ()
+    } producer {
+    }
+    gpu.terminator
+  }
+  return
+}

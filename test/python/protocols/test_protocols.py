@@ -7,6 +7,7 @@ checked for kernels of others, for rings of all kinds, and for rings of which on
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from protocols.protocol_programs import program_case
 from protocols.protocol_rings import RINGS, Ring, mutants, ring_case, ring_text
 
 KNOWN = known()
+TILE_LOOPS = sorted(Path(__file__).with_name("tile_loops").glob("*.mlir"))
+"""Programs that deadlock or race from the second iteration of a loop around a loop on."""
 
 
 def verify(text: str) -> pipeline.KernelVerdict:
@@ -85,3 +88,10 @@ def test_a_race_names_both_threads_and_the_wait() -> None:
     assert {finding.at.op, finding.other.op} == {"nvgpu.tma.async.load", "memref.load"}
     assert (64, 0, 0) in finding.threads
     assert "no wait for an mbarrier orders them" in finding.message
+
+
+@pytest.mark.parametrize("path", TILE_LOOPS, ids=[path.stem for path in TILE_LOOPS])
+def test_what_only_a_second_tile_shows(path: Path) -> None:
+    """A loop around the loop through steps is no repetition of its first iteration."""
+    (kernel,) = pipeline.check(path).kernels
+    assert kernel.verdict != "SAFE"
