@@ -90,7 +90,7 @@ void specializeWarps(Operation *root,
 /// Lets `blocks` blocks go through all tiles of kernels inside `root` that have
 /// warps of their own for their rings; as many as these ask for if 0. See pass
 /// `workgroup-persist-grid`.
-void persistGrids(Operation *root, int64_t blocks = 0);
+void persistGrid(Operation *root, int64_t blocks = 0);
 
 /// Moves the loads that the first products of an iteration wait for to the
 /// iteration before, in loops of device code inside `root`; those of fused

@@ -271,7 +271,7 @@ static void apply(const PersistentKernel &kernel, RewriterBase &rewriter) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-void persistGrids(Operation *root, int64_t blocks) {
+void persistGrid(Operation *root, int64_t blocks) {
   SmallVector<PersistentKernel> kernels = collectGrids(root, blocks);
   llvm::erase_if(kernels, [&](PersistentKernel &kernel) {
     std::string why = describe(kernel);
@@ -296,7 +296,7 @@ struct PersistGridPass final : impl::PersistGridPassBase<PersistGridPass> {
       getOperation()->emitError() << why;
       return signalPassFailure();
     }
-    persistGrids(getOperation(), blocks);
+    persistGrid(getOperation(), blocks);
   }
 };
 } // namespace
