@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pipeline
@@ -19,8 +20,17 @@ from protocols.protocol_programs import program_case
 from protocols.protocol_rings import RINGS, Ring, mutants, ring_case, ring_text
 
 KNOWN = known()
-TILE_LOOPS = sorted(Path(__file__).with_name("tile_loops").glob("*.mlir"))
-"""Programs that deadlock or race from the second iteration of a loop around a loop on."""
+TILE_LOOPS = {
+    "buffer-for-each-tile": {"race.shared"},
+    "consumers-shake-hands-once-a-tile": {"deadlock"},
+    "parity-of-consumers-flips": {"async.not-waited", "deadlock", "mbarrier"},
+    "parity-of-producers-flips": {"async.not-waited", "deadlock", "mbarrier"},
+    "producers-shake-hands-once-a-tile": {"deadlock"},
+    "slot-is-shifted": {"async.not-published", "async.not-waited"},
+    "warps-meet-once-a-tile": {"deadlock"},
+}
+"""Programs that deadlock or race from the second iteration of a loop around a loop on, and what
+the emulator finds in them."""
 
 
 def verify(text: str) -> pipeline.KernelVerdict:
@@ -90,8 +100,48 @@ def test_a_race_names_both_threads_and_the_wait() -> None:
     assert "no wait for an mbarrier orders them" in finding.message
 
 
-@pytest.mark.parametrize("path", TILE_LOOPS, ids=[path.stem for path in TILE_LOOPS])
-def test_what_only_a_second_tile_shows(path: Path) -> None:
+def tile_loop(name: str) -> Path:
+    return Path(__file__).parent / "tile_loops" / f"{name}.mlir"
+
+
+def find_in_tiles(name: str, tiles: int) -> set[str]:
+    """Return the kinds of what the emulator finds, in two orders, where blocks have some tiles.
+
+    A product of matrices has four tiles for most blocks.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
+        module = pipeline.compile(tile_loop(name), chip="sm_90a", verify=False, sync="keep")
+    is_product = "main_kernel" in module.kernels
+    factors = [np.ones((320, 448), np.float16), np.ones((448, 192), np.float16)]
+    arguments = factors if is_product else [np.zeros(32, np.float32), tiles, 3]
+    kinds: set[str] = set()
+    for order in ("forward", "reverse"):
+        mode = {"order": order, "async_mode": "eager" if order == "reverse" else "on_wait"}
+        try:
+            module.run(*arguments, backend="emulator", check="all", workers=1, **mode)
+        except (pipeline.RaceError, pipeline.SynchronizationError) as error:
+            kinds.update(finding.kind for finding in error.report.findings)
+    return kinds
+
+
+def test_all_tile_loops_are_told() -> None:
+    assert {path.stem for path in tile_loop("any").parent.iterdir()} == set(TILE_LOOPS)
+
+
+@pytest.mark.parametrize("name", TILE_LOOPS)
+def test_what_only_a_second_tile_shows(name: str) -> None:
     """A loop around the loop through steps is no repetition of its first iteration."""
-    (kernel,) = pipeline.check(path).kernels
+    (kernel,) = pipeline.check(tile_loop(name)).kernels
     assert kernel.verdict != "SAFE"
+
+
+@pytest.mark.parametrize(("name", "kinds"), TILE_LOOPS.items(), ids=TILE_LOOPS)
+def test_second_tiles_are_wrong(name: str, kinds: set[str]) -> None:
+    """What is not proved of these programs is not so."""
+    assert find_in_tiles(name, tiles=2) == kinds
+
+
+@pytest.mark.parametrize("name", [one for one in TILE_LOOPS if "tile" in one])
+def test_first_tiles_are_right(name: str) -> None:
+    assert not find_in_tiles(name, tiles=1)

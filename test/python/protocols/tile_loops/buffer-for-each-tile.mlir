@@ -15,7 +15,7 @@ gpu.func @k(%out: memref<32xf32>, %n: index, %m: index) kernel attributes {known
   %lane = arith.remui %tx, %c32 : index
   %buf = memref.get_global @buf : memref<32xf32, #gpu.address_space<workgroup>>
   %b2 = memref.get_global @b2 : memref<32xf32, #gpu.address_space<workgroup>>
- %full = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
+  %full = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
   %empty = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
   %g = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
   %is0 = arith.cmpi eq, %tx, %c0 : index
@@ -31,7 +31,7 @@ gpu.func @k(%out: memref<32xf32>, %n: index, %m: index) kernel attributes {known
   scf.for %tile = %c0 to %n step %c1 {
     scf.if %isp {
       memref.store %f, %b2[%lane] : memref<32xf32, #gpu.address_space<workgroup>>
- %u = nvgpu.mbarrier.arrive %g[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token
+      %u = nvgpu.mbarrier.arrive %g[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token
       scf.for %i = %c0 to %m step %c1 {
         memref.store %f, %buf[%lane] : memref<32xf32, #gpu.address_space<workgroup>>
         %t1 = nvgpu.mbarrier.arrive %full[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token
@@ -42,8 +42,8 @@ gpu.func @k(%out: memref<32xf32>, %n: index, %m: index) kernel attributes {known
       }
     } else {
       nvgpu.mbarrier.try_wait.parity %g[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
- %w = memref.load %b2[%other] : memref<32xf32, #gpu.address_space<workgroup>>
- memref.store %w, %out[%lane] : memref<32xf32>
+      %w = memref.load %b2[%other] : memref<32xf32, #gpu.address_space<workgroup>>
+      memref.store %w, %out[%lane] : memref<32xf32>
       scf.for %i = %c0 to %m step %c1 {
         nvgpu.mbarrier.try_wait.parity %full[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
         %v = memref.load %buf[%other] : memref<32xf32, #gpu.address_space<workgroup>>

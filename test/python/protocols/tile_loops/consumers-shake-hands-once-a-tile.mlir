@@ -38,7 +38,7 @@ gpu.func @k(%out: memref<32xf32>, %n: index, %m: index) kernel attributes {known
       }
     } else {
       %u = nvgpu.mbarrier.arrive %g[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token
- nvgpu.mbarrier.try_wait.parity %g[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
+      nvgpu.mbarrier.try_wait.parity %g[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
       scf.for %i = %c0 to %m step %c1 {
         nvgpu.mbarrier.try_wait.parity %full[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
         %v = memref.load %buf[%other] : memref<32xf32, #gpu.address_space<workgroup>>

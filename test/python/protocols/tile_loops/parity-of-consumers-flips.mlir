@@ -114,7 +114,7 @@ module attributes {gpu.container_module} {
           %27:11 = scf.for %arg9 = %c0_i32 to %c448_i32 step %c64_i32 iter_args(%arg10 = %cst, %arg11 = %cst, %arg12 = %cst, %arg13 = %cst, %arg14 = %cst, %arg15 = %cst, %arg16 = %cst, %arg17 = %cst, %arg18 = %arg6, %arg19 = %arg7, %arg20 = %arg8) -> (vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, vector<2x2xf32>, i32, i1, i1)  : i32 {
             %45 = arith.index_castui %arg18 : i32 to index
             %pp = arith.xori %arg19, %zz : i1
- nvgpu.mbarrier.try_wait.parity %1[%45], %pp, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+            nvgpu.mbarrier.try_wait.parity %1[%45], %pp, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
             %46 = arith.muli %45, %c8192 overflow<nsw, nuw> : index
             %view_1 = memref.view %view[%46][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
             %view_2 = memref.view %view_0[%46][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
@@ -169,7 +169,7 @@ module attributes {gpu.container_module} {
           vector.store %43, %subview[%19, %25] {alignment = 8 : i64} : memref<64x64xf32, strided<[192, 1], offset: ?>>, vector<2xf32>
           vector.store %44, %subview[%19, %26] {alignment = 8 : i64} : memref<64x64xf32, strided<[192, 1], offset: ?>>, vector<2xf32>
           %zn = arith.xori %zz, %true : i1
- scf.yield %27#8, %27#9, %27#10, %zn : i32, i1, i1, i1
+          scf.yield %27#8, %27#9, %27#10, %zn : i32, i1, i1, i1
         }
       } else {
         %5 = nvvm.elect.sync -> i1

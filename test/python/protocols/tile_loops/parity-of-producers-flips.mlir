@@ -180,7 +180,7 @@ module attributes {gpu.container_module} {
             %11:2 = scf.for %arg8 = %c0 to %c448 step %c64 iter_args(%arg9 = %arg6, %arg10 = %arg7) -> (i32, i1) {
               %12 = arith.index_castui %arg9 : i32 to index
               %pp = arith.xori %arg10, %zz : i1
- nvgpu.mbarrier.try_wait.parity %3[%12], %pp, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
+              nvgpu.mbarrier.try_wait.parity %3[%12], %pp, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
               %13 = arith.muli %12, %c8192 overflow<nsw, nuw> : index
               %view_1 = memref.view %view[%13][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
               %view_2 = memref.view %view_0[%13][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
@@ -198,7 +198,7 @@ module attributes {gpu.container_module} {
               scf.yield %19, %15 : i32, i1
             }
             %zn = arith.xori %zz, %true : i1
- scf.yield %11#0, %11#1, %zn : i32, i1, i1
+            scf.yield %11#0, %11#1, %zn : i32, i1, i1
           }
         }
       }

@@ -29,7 +29,7 @@ gpu.func @k(%out: memref<32xf32>, %n: index, %m: index) kernel attributes {known
   scf.for %tile = %c0 to %n step %c1 {
     scf.if %isp {
       %u = nvgpu.mbarrier.arrive %g[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token
- nvgpu.mbarrier.try_wait.parity %g[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
+      nvgpu.mbarrier.try_wait.parity %g[%c0], %false, %t : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1>
       scf.for %i = %c0 to %m step %c1 {
         memref.store %f, %buf[%lane] : memref<32xf32, #gpu.address_space<workgroup>>
         %t1 = nvgpu.mbarrier.arrive %full[%c0] : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 1> -> !nvgpu.mbarrier.token

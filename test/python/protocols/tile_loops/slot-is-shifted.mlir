@@ -181,8 +181,8 @@ module attributes {gpu.container_module} {
               %12 = arith.index_castui %arg9 : i32 to index
               nvgpu.mbarrier.try_wait.parity %3[%12], %arg10, %c10000000 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
               %q = arith.addi %12, %zz : index
- %r = arith.remui %q, %c4 : index
-%13 = arith.muli %r, %c8192 overflow<nsw, nuw> : index
+              %r = arith.remui %q, %c4 : index
+              %13 = arith.muli %r, %c8192 overflow<nsw, nuw> : index
               %view_1 = memref.view %view[%13][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
               %view_2 = memref.view %view_0[%13][] : memref<32768xi8, #gpu.address_space<workgroup>> to memref<4096xf16, #gpu.address_space<workgroup>>
               nvgpu.mbarrier.arrive.expect_tx %1[%12], %c16384 : <memorySpace = #gpu.address_space<workgroup>, num_barriers = 4>
@@ -199,7 +199,7 @@ module attributes {gpu.container_module} {
               scf.yield %19, %15 : i32, i1
             }
             %zn = arith.addi %zz, %c1 : index
- scf.yield %11#0, %11#1, %zn : i32, i1, index
+            scf.yield %11#0, %11#1, %zn : i32, i1, index
           }
         }
       }
