@@ -12,7 +12,7 @@ import pytest
 import pipeline
 from pipeline.system.assembler import assemble
 from schedules.group_products import MODES, Product, check_numbers, compile_text, is_right
-from schedules.test_warp_groups import Matmul
+from schedules.matmuls import Matmul
 
 DEEP = Product("m=320 n=192 k=448")
 """Of 15 tiles, each of so many steps that slots are filled again, and that it ends in the midst."""

@@ -13,7 +13,8 @@ import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-from schedules.test_warp_groups import MODES, Matmul
+from schedules.group_products import check_numbers, is_right
+from schedules.matmuls import MATMULS, Matmul, use_two_groups
 
 GROUP, WARP = "specialize-warps=128", "specialize-warps=32"
 DEEP = Matmul(m=128, n=128, k=512)
@@ -22,15 +23,7 @@ LONG = Matmul(m=4096, n=4096, k=4096)
 """So many that the proof does not follow all of them."""
 
 CASES = {
-    "f16": Matmul(),
-    "nt": Matmul(rhs="nk"),
-    "tn": Matmul(lhs="km"),
-    "tt": Matmul(lhs="km", rhs="nk"),
-    "bf16": Matmul(kind="bf16", m=128, n=512, k=128),
-    "bytes": Matmul(kind="f8E4M3FN", rhs="nk"),
-    "other-bytes": Matmul(kind="f8E5M2", rhs="nk", m=128, k=512),
-    "fused": Matmul(epilogue="relu"),
-    "one-block": Matmul(m=64, n=64, k=1024),
+    **MATMULS,
     "two-steps": Matmul(m=64, n=64, k=128),
     "short": Matmul(m=128, n=128, k=64),
     "deep": DEEP,
@@ -58,10 +51,7 @@ def test_numbers(case: Matmul, options: str) -> None:
     kernel = next(iter(module.kernels.values()))
     assert kernel.block in (((256, 1, 1), (384, 1, 1)) if options else ((160, 1, 1), (288, 1, 1)))
     assert "elect.sync" in module.ptx
-    inputs = case.make_inputs()
-    for mode in MODES:
-        result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
-        np.testing.assert_array_equal(np.asarray(result), case.expect(inputs))
+    check_numbers(module, case)
 
 
 def test_one_warp_fills_rings() -> None:
@@ -135,9 +125,7 @@ def test_large_matmul_is_assembled() -> None:
 @functools.cache
 def deep_text() -> str:
     """Return a kernel whose blocks have two warp groups that multiply."""
-    schedule = compile_case(DEEP).schedule or ""
-    schedule = re.sub(r'"block" = \[\d+, \d+, 0\]', '"block" = [128, 64, 0]', schedule)
-    schedule = re.sub(r'"threads" = (\[?)\d+', r'"threads" = \g<1>256', schedule)
+    schedule = use_two_groups(compile_case(DEEP).schedule or "")
     schedule = re.sub(r'"slots" = \d+', '"slots" = 3', schedule)
     return compile_case(DEEP, schedule=schedule, until="gpu").texts["gpu"]
 
@@ -191,19 +179,7 @@ KINDS = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_mistakes_are_found_by_the_emulator(kind: str) -> None:
     """Races, deadlocks, or numbers that are not right, in one of the orders."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
-        module = pipeline.compile(mutate(kind), chip="sm_90a", verify=False, sync="keep")
-    inputs = DEEP.make_inputs()
-
-    def is_right(mode: dict[str, Any]) -> bool:
-        try:
-            result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
-        except pipeline.Error:
-            return False
-        return bool(np.array_equal(np.asarray(result), DEEP.expect(inputs)))
-
-    assert all(map(is_right, MODES)) == (kind == "none")
+    assert is_right(mutate(kind), DEEP) == (kind == "none")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,111 +7,14 @@ of their own for that, as is the default.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
-import numpy as np
 import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-
-TYPES = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-}
-
-
-@dataclass(frozen=True)
-class Matmul:
-    """The product of two matrices, each of which may be given transposed."""
-
-    m: int = 256
-    n: int = 256
-    k: int = 256
-    kind: str = "f16"
-    lhs: str = "mk"
-    rhs: str = "kn"
-    epilogue: str = ""
-
-    def shape(self, letters: str) -> tuple[int, int]:
-        rows, columns = (getattr(self, letter) for letter in letters)
-        return rows, columns
-
-    @property
-    def text(self) -> str:
-        def type_of(letters: str, kind: str) -> str:
-            rows, columns = self.shape(letters)
-            return f"tensor<{rows}x{columns}x{kind}>"
-
-        a, b = type_of(self.lhs, self.kind), type_of(self.rhs, self.kind)
-        sums, half = type_of("mn", "f32"), type_of("mn", "f16")
-        maps = ", ".join(
-            f"affine_map<(m, n, k) -> ({', '.join(letters)})>"
-            for letters in (self.lhs, self.rhs, "mn")
-        )
-        result = half if self.epilogue else sums
-        relu = f"""
-  %h = tensor.empty() : {half}
-  %o = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
-                                         affine_map<(i, j) -> (i, j)>],
-                       iterator_types = ["parallel", "parallel"]}}
-      ins(%r, %bias : {sums}, tensor<{self.n}xf32>) outs(%h : {half}) {{
-    ^bb0(%x: f32, %y: f32, %z: f16):
-      %s = arith.addf %x, %y : f32
-      %p = arith.maximumf %s, %zero : f32
-      %t = arith.truncf %p : f32 to f16
-      linalg.yield %t : f16
-  }} -> {half}"""
-        return f"""
-func.func @main(%a: {a}, %b: {b}, %bias: tensor<{self.n}xf32>) -> {result} {{
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : {sums}
-  %f = linalg.fill ins(%zero : f32) outs(%e : {sums}) -> {sums}
-  %r = linalg.matmul indexing_maps = [{maps}]
-      ins(%a, %b : {a}, {b}) outs(%f : {sums}) -> {sums}{relu if self.epilogue else ""}
-  return {"%o" if self.epilogue else "%r"} : {result}
-}}"""
-
-    def make_inputs(self) -> list[np.ndarray[Any, Any]]:
-        """Return numbers whose products add up without rounding."""
-        random = np.random.default_rng(len(self.kind) + self.m)
-        made = [
-            random.integers(-4, 5, self.shape(letters)).astype(TYPES[self.kind])
-            for letters in (self.lhs, self.rhs)
-        ]
-        return [*made, random.integers(-9, 10, self.n).astype(np.float32)]
-
-    def expect(self, inputs: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-        a, b, bias = (array.astype(np.float32) for array in inputs)
-        left, right = a if self.lhs == "mk" else a.T, b if self.rhs == "kn" else b.T
-        product: np.ndarray[Any, Any] = left @ right
-        if not self.epilogue:
-            return product
-        result: np.ndarray[Any, Any] = np.maximum(product + bias, 0).astype(np.float16)
-        return result
-
-
-MODES: tuple[dict[str, Any], ...] = (
-    {"order": "forward", "async_mode": "on_wait"},
-    {"order": "reverse", "async_mode": "eager"},
-    {"order": "seeded", "async_mode": "seeded"},
-)
-
-CASES = {
-    "f16": Matmul(),
-    "nt": Matmul(rhs="nk"),
-    "tn": Matmul(lhs="km"),
-    "tt": Matmul(lhs="km", rhs="nk"),
-    "bf16": Matmul(kind="bf16", m=128, n=512, k=128),
-    "bytes": Matmul(kind="f8E4M3FN", rhs="nk"),
-    "other-bytes": Matmul(kind="f8E5M2", rhs="nk", m=128, k=512),
-    "fused": Matmul(epilogue="relu"),
-    "one-block": Matmul(m=64, n=64, k=1024),
-}
+from schedules.group_products import check_numbers, is_right
+from schedules.matmuls import MATMULS, Matmul, use_two_groups
 
 
 def compile_case(case: Matmul, **options: Any) -> pipeline.Module:
@@ -120,7 +23,7 @@ def compile_case(case: Matmul, **options: Any) -> pipeline.Module:
     )
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("case", MATMULS.values(), ids=MATMULS.keys())
 def test_numbers(case: Matmul) -> None:
     """Right in all orders of threads and of copies, free of races, and proved to be."""
     module = compile_case(case)
@@ -129,10 +32,7 @@ def test_numbers(case: Matmul) -> None:
     assert all(kernel.block in ((128, 1, 1), (256, 1, 1)) for kernel in module.kernels.values())
     assert ".local" not in module.ptx
     assert not [str(remark) for remark in module.remarks if "possible data race" in str(remark)]
-    inputs = case.make_inputs()
-    for mode in MODES:
-        result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
-        np.testing.assert_array_equal(np.asarray(result), case.expect(inputs))
+    check_numbers(module, case)
 
 
 def test_large_matmul_is_assembled() -> None:
@@ -201,9 +101,7 @@ DEEP = Matmul(k=512)
 
 def compile_deep() -> str:
     """Return a kernel whose blocks have two warp groups."""
-    schedule = compile_case(DEEP).schedule or ""
-    schedule = re.sub(r'"block" = \[\d+, \d+, 0\]', '"block" = [128, 64, 0]', schedule)
-    schedule = re.sub(r'"threads" = (\[?)\d+', r'"threads" = \g<1>256', schedule)
+    schedule = use_two_groups(compile_case(DEEP).schedule or "")
     return compile_case(DEEP, schedule=schedule, until="gpu").texts["gpu"]
 
 
@@ -227,16 +125,4 @@ def test_mistakes_are_not_proved() -> None:
 @pytest.mark.parametrize("kind", ["none", "wait", "barrier", "row", "loose"])
 def test_mistakes_are_found_by_the_emulator(kind: str) -> None:
     """And the emulator finds them: races, or numbers that are not right."""
-    module = pipeline.compile(
-        mutate(compile_deep(), kind), chip="sm_90a", verify=False, sync="keep"
-    )
-    inputs = DEEP.make_inputs()
-
-    def is_right(mode: dict[str, Any]) -> bool:
-        try:
-            result = module.run(*inputs, backend="emulator", check="all", workers=1, **mode)
-        except pipeline.Error:
-            return False
-        return bool(np.array_equal(np.asarray(result), DEEP.expect(inputs)))
-
-    assert all(map(is_right, MODES[:2])) == (kind == "none")
+    assert is_right(mutate(compile_deep(), kind), DEEP) == (kind == "none")
