@@ -26,6 +26,9 @@ def run() -> int:
         return error.code if isinstance(error.code, int) else 1
     except KeyboardInterrupt:
         return 130
+    except Exception:  # the interpreter's end would take from the thread what it compiles with
+        sys.excepthook(*sys.exc_info())
+        return 70
 
 
 def main() -> None:

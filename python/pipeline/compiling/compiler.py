@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .. import _native
     from ..program.module import Module
     from ..runtime.sizes import Sizes
-    from ..schedules import Choice, Kernel
+    from ..schedules.choosing import Choice
+    from ..schedules.kernel import Kernel
     from ..schedules.target import Target
     from ..schedules.tuned import TileSource
     from .tuned import Tuning
@@ -293,7 +294,7 @@ class Chooser:
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from .. import __version__, _native
         from ..conversion import convert
-        from ..schedules import choose
+        from ..schedules.choosing import choose
 
         self.kernels = convert(functions)
         if self.tuned is None:
@@ -323,6 +324,7 @@ def load_beside() -> None:
     """
     # The largest schedule, too, which otherwise the compilation has to wait for.
     importlib.import_module("pipeline.schedules.contraction")
+    importlib.import_module("pipeline.schedules.choosing")
     importlib.import_module("pipeline.compiling.results")
 
 

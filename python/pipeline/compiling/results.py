@@ -15,7 +15,7 @@ from .request import SCHEDULE_NAME, Request
 if TYPE_CHECKING:
     from .. import _native
     from ..diagnostics import Remark
-    from ..schedules import Choice
+    from ..schedules.choosing import Choice
 
 
 def make_error(result: _native.CompileResult, request: Request, choice: Choice | None) -> Exception:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..documents.reading import Offence
 from ..errors import UsageError
-from ..schedules import choose
+from ..schedules.choosing import choose
 from ..schedules.tuned import TunedTiles, read_tuned
 from ..system.files import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..schedules import Choice, Kernel
+    from ..schedules.choosing import Choice
+    from ..schedules.kernel import Kernel
     from ..schedules.target import Target
     from ..schedules.tuned import TileSource
 

@@ -13,7 +13,8 @@ from .lines import LineTable
 if TYPE_CHECKING:
     from ..compiling.compiler import Chooser
     from ..diagnostics import Remark
-    from ..schedules import Kernel, Target
+    from ..schedules.kernel import Kernel
+    from ..schedules.target import Target
 
 
 def list_decisions(remarks: Iterable[Remark], table: LineTable) -> tuple[Decision, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from . import SCHEDULES
+from .choosing import SCHEDULES
 from .cost import count_cycles, count_resident
 from .kernel import Kernel
 from .target import Target

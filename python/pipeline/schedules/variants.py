@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from . import SCHEDULES
 from .candidate import Candidate
+from .choosing import SCHEDULES
 from .contraction import Staged
 from .cost import count_cycles
 from .kernel import Kernel, Op

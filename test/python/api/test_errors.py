@@ -11,7 +11,21 @@ import pytest
 
 import pipeline
 from support import programs
-from support.command_line import environment
+from support.command_line import environment, run
+
+FAILING = """
+import sys, pipeline
+from pipeline.schedules import choosing
+
+def choose(*_):
+    raise {error}("no schedule for " + sys.argv[2])
+
+choosing.choose = choose
+try:
+    pipeline.compile(sys.argv[1], chip=sys.argv[2])
+except BaseException as error:
+    print(type(error).__name__, *error.args)
+"""
 
 
 def failure(source: str | Path, **options: Any) -> pipeline.CompileError:
@@ -150,3 +164,12 @@ def test_what_the_back_end_does_not_know_is_refused() -> None:
         pipeline.compile(programs.NOT_SELECTABLE, chip="sm_75")
     assert caught.value.stage == "ptx"
     assert "Cannot select" in caught.value.diagnostics[-1].message
+
+
+@pytest.mark.parametrize("error", ["ValueError", "ImportError", "KeyboardInterrupt"])
+def test_error_of_a_schedule(error: str) -> None:
+    """It passes through C++, which calls what chooses schedules."""
+    code = FAILING.format(error=error)
+    outcome = run("-c", code, programs.SCHEDULABLE, "sm_80", command=(sys.executable,))
+    assert (outcome.code, outcome.words) == (0, "")
+    assert outcome.text == f"{error} no schedule for sm_80\n"

@@ -63,7 +63,7 @@ OF_COMPILATIONS = {
         "pipeline.runtime",
         "pipeline.runtime.emulation",
     ),
-    *("pipeline.schedules", "pipeline.schedules.target"),
+    *("pipeline.schedules", "pipeline.schedules.choosing", "pipeline.schedules.target"),
 }
 """What is loaded beside LLVM's libraries, and the native extension."""
 
