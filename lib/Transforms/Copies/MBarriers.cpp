@@ -71,10 +71,11 @@ Value createMBarriers(RewriterBase &rewriter, Location loc, Operation *kernel,
 }
 
 nvgpu::MBarrierTryWaitParityOp emitWait(RewriterBase &rewriter, Location loc,
-                                        MBarrier barrier) {
+                                        MBarrier barrier, Value parity) {
   // How long hardware may suspend the thread before it asks again.
   constexpr int64_t kTicks = 10'000'000;
-  Value parity = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
+  if (!parity)
+    parity = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
   Value ticks = arith::ConstantIndexOp::create(rewriter, loc, kTicks);
   return nvgpu::MBarrierTryWaitParityOp::create(rewriter, loc, barrier.group,
                                                 parity, ticks, barrier.index);

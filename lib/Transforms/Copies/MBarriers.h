@@ -43,10 +43,11 @@ scf::IfOp enterElectedThread(RewriterBase &rewriter, Location loc);
 /// there, once a barrier has passed that on.
 void createProxyFence(RewriterBase &rewriter, Location loc);
 
-/// Makes every thread wait for the end of the phase of `barrier` that begins
-/// where the kernel does. `advancePhase` is to follow.
+/// Makes every thread wait for the end of the phase of `barrier` whose parity
+/// is `parity`; if that is null, of the one that begins where the kernel does,
+/// and `advancePhase` is to follow.
 nvgpu::MBarrierTryWaitParityOp emitWait(RewriterBase &rewriter, Location loc,
-                                        MBarrier barrier);
+                                        MBarrier barrier, Value parity = {});
 
 /// Makes `wait`, the only one for its mbarrier, wait for the next phase each
 /// time it is executed. There must be no obstacle to that.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RingCopyLowering.h"
 #include "RingWarpLowering.h"
 #include "Support/Remarks.h"
 #include "Transforms/Copies/CopyShape.h"
@@ -63,7 +64,7 @@ static LogicalResult checkUniformity(Ring &ring,
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// Apply
 //===----------------------------------------------------------------------===//
 
 static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
@@ -84,94 +85,129 @@ static void reportMissed(Ring &ring, RemarkId id, StringRef engine,
       << remark::reason("{0} not used: {1}", engine, why.str());
 }
 
-/// Lowers `ring`, which other warps fill than read it.
-static LogicalResult lowerBetweenWarps(Ring &ring, Operation *root,
-                                       const LowerRingsOptions &options,
-                                       TensorMaps &maps,
-                                       RewriterBase &rewriter) {
-  const Chip *chip =
-      resolveChip(getExecutionScope(ring.op), options.copies.chip);
-  if (!chip)
-    return failure();
-  AlignmentAnalysis alignment(
-      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
-  RingWarpLowering lowering(ring, options, /*isAsync=*/false, alignment,
-                            rewriter);
-  std::string why = chip->hasTensorCopies()
-                        ? lowering.findTensorObstacle(maps)
-                        : (chip->name + " does not have it").str();
-  if (!why.empty())
-    return emitCannotLower(ring, ring.put,
-                           "TMA alone fills rings of other warps, and cannot "
-                           "fill this: " +
-                               why);
-  reportAhead(ring, ring.getType().getSlots(), "TMA");
-  lowering.run(maps);
-  return success();
+static std::string getLackOf(const Chip &chip) {
+  return (chip.name + " does not have it").str();
 }
 
-/// Lowers `ring` by the engine that `options` ask for, as far as chip and
-/// operands allow.
-static LogicalResult lowerRing(Ring &ring, Operation *root,
-                               const LowerRingsOptions &options,
-                               TensorMaps &maps, RewriterBase &rewriter) {
-  const Chip *chip =
-      resolveChip(getExecutionScope(ring.op), options.copies.chip);
-  if (!chip)
-    return failure();
-  bool mayBeAsync =
-      chip->hasAsyncCopies() && options.engine != RingEngine::Registers;
-  std::string lacks = (chip->name + " does not have it").str();
-  AlignmentAnalysis alignment(
-      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
-  RingLowering lowering(ring, options, mayBeAsync, alignment, rewriter);
-  auto refuse = [&](const Twine &why) {
+namespace {
+
+/// Lowers the rings inside an operation.
+class RingsLowering {
+public:
+  RingsLowering(Operation *root, const LowerRingsOptions &options,
+                RewriterBase &rewriter)
+      : root(root), options(options), rewriter(rewriter), maps(root) {}
+
+  /// Lowers `ring` by the engine that the options ask for, as far as chip and
+  /// operands allow.
+  LogicalResult lower(Ring &ring);
+
+private:
+  template <typename Lowering>
+  std::string tryTensorCopies(Ring &ring, const Chip &chip);
+  LogicalResult lowerInPlace(Ring &ring, bool mayBeAsync);
+  void lowerAhead(Ring &ring, const Chip &chip, bool mayBeAsync);
+
+  Operation *root;
+  const LowerRingsOptions &options;
+  RewriterBase &rewriter;
+  TensorMaps maps;
+};
+
+} // namespace
+
+/// Lowers `ring` by TMA, or returns why that cannot be.
+template <typename Lowering>
+std::string RingsLowering::tryTensorCopies(Ring &ring, const Chip &chip) {
+  if (!chip.hasTensorCopies())
+    return getLackOf(chip);
+  Lowering lowering(ring, root, options, maps, rewriter);
+  std::string why = lowering.findObstacle();
+  if (!why.empty())
+    return why;
+  reportAhead(ring, ring.getType().getSlots(), "TMA");
+  lowering.run();
+  return "";
+}
+
+/// Lowers `ring`, whose copies cannot run ahead.
+LogicalResult RingsLowering::lowerInPlace(Ring &ring, bool mayBeAsync) {
+  if (ring.hasLayouts())
     return emitCannotLower(ring, ring.put,
-                           "TMA alone fills tiles of its layouts, and " + why);
-  };
-  if (ring.hasLayouts() && !ring.obstacle.empty())
-    return refuse("copies cannot run ahead: " + ring.obstacle);
-  if (!ring.obstacle.empty() && ring.getLag() != 0)
+                           "TMA alone fills tiles of its layouts, and copies "
+                           "cannot run ahead: " +
+                               ring.obstacle);
+  if (ring.getLag() != 0)
     return emitCannotLower(ring, ring.release,
                            "slots are released with a lag, and copies cannot "
                            "run ahead: " +
                                ring.obstacle);
-  if (!ring.obstacle.empty()) {
-    recordRemark(RemarkId::LowerRings_NotAhead, ring.op)
-        << "copies of a ring are done in the iteration that reads them"
-        << remark::reason("{0}", ring.obstacle);
-    lowering.lowerInPlace();
-    return success();
-  }
-  if (options.engine == RingEngine::TMA || ring.hasLayouts()) {
-    std::string why =
-        chip->hasTensorCopies() ? lowering.findTensorObstacle(maps) : lacks;
-    if (why.empty()) {
-      reportAhead(ring, ring.getType().getSlots(), "TMA");
-      lowering.lowerByTMA(maps);
-      return success();
-    }
-    if (ring.hasLayouts())
-      return refuse("cannot fill these: " + why);
-    reportMissed(ring, RemarkId::LowerRings_NotTMA, "TMA", why);
-  }
+  recordRemark(RemarkId::LowerRings_NotAhead, ring.op)
+      << "copies of a ring are done in the iteration that reads them"
+      << remark::reason("{0}", ring.obstacle);
+  RingCopyLowering(ring, root, options, mayBeAsync, rewriter).lowerInPlace();
+  return success();
+}
+
+/// Lowers `ring` by cp.async or through registers.
+void RingsLowering::lowerAhead(Ring &ring, const Chip &chip, bool mayBeAsync) {
+  RingCopyLowering lowering(ring, root, options, mayBeAsync, rewriter);
   bool isAsync = lowering.decideAsync();
+  bool isAskedFor = options.engine != RingEngine::Registers &&
+                    options.engine != RingEngine::Auto;
   if (mayBeAsync && !isAsync)
     reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async",
                  "it copies 4, 8 or 16 bytes that are contiguous and aligned "
                  "on both sides");
-  else if (!isAsync && options.engine != RingEngine::Registers &&
-           options.engine != RingEngine::Auto)
-    reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async", lacks);
+  else if (!isAsync && isAskedFor)
+    reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async",
+                 getLackOf(chip));
   reportAhead(ring, isAsync ? ring.getType().getSlots() : 2 + ring.getLag(),
               isAsync ? "cp.async" : "registers");
   lowering.lowerAhead();
+}
+
+LogicalResult RingsLowering::lower(Ring &ring) {
+  const Chip *chip =
+      resolveChip(getExecutionScope(ring.op), options.copies.chip);
+  if (!chip)
+    return failure();
+  std::string why;
+  if (ring.getSpecialize()) {
+    why = tryTensorCopies<RingWarpLowering>(ring, *chip);
+    if (why.empty())
+      return success();
+    return emitCannotLower(ring, ring.put,
+                           "TMA alone fills rings of other warps, and cannot "
+                           "fill this: " +
+                               why);
+  }
+  bool mayBeAsync =
+      chip->hasAsyncCopies() && options.engine != RingEngine::Registers;
+  if (!ring.obstacle.empty())
+    return lowerInPlace(ring, mayBeAsync);
+  if (ring.hasLayouts() || options.engine == RingEngine::TMA) {
+    why = tryTensorCopies<RingTensorLowering>(ring, *chip);
+    if (why.empty())
+      return success();
+  }
+  if (ring.hasLayouts())
+    return emitCannotLower(ring, ring.put,
+                           "TMA alone fills tiles of its layouts, and cannot "
+                           "fill these: " +
+                               why);
+  if (!why.empty())
+    reportMissed(ring, RemarkId::LowerRings_NotTMA, "TMA", why);
+  lowerAhead(ring, *chip, mayBeAsync);
   return success();
 }
 
-LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
-  if (failed(verifyAssumedAlignment(root, options.copies.assumeAlignment)))
-    return failure();
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The rings in device code inside `root`; nothing after an error.
+static std::optional<std::vector<Ring>> collectRings(Operation *root) {
   std::vector<Ring> rings;
   bool hasFailed = false;
   for (Operation *scope : collectDeviceScopes(root))
@@ -182,30 +218,39 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
       hasFailed = true;
       emitCannotLower(ring, ring.fault, ring.flaw);
     });
-  if (hasFailed)
-    return failure();
-  IRRewriter rewriter(root->getContext());
-  if (rings.empty()) {
-    lowerSpecialized(root, rewriter);
-    return success();
-  }
+  return hasFailed ? std::nullopt : std::optional(std::move(rings));
+}
+
+/// Finds out which of `rings` may have copies that run ahead.
+static LogicalResult analyze(MutableArrayRef<Ring> rings, Operation *root,
+                             const LowerRingsOptions &options) {
   ArgumentAliases aliases(root, options.copies.assumeDistinctArguments);
   UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
   KernelWrites writes;
+  bool hasFailed = false;
   for (Ring &ring : rings) {
     if (ring.getSpecialize())
       continue; // decided before by who made it so
     hasFailed |= failed(checkUniformity(ring, uniformity));
     findObstacle(ring, aliases, writes);
   }
-  if (hasFailed)
-    return failure();
+  return failure(hasFailed);
+}
 
-  TensorMaps maps(root);
-  for (Ring &ring : rings) {
-    auto *lower = ring.getSpecialize() ? lowerBetweenWarps : lowerRing;
-    if (failed(lower(ring, root, options, maps, rewriter)))
+LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
+  if (failed(verifyAssumedAlignment(root, options.copies.assumeAlignment)))
+    return failure();
+  std::optional<std::vector<Ring>> rings = collectRings(root);
+  if (!rings)
+    return failure();
+  IRRewriter rewriter(root->getContext());
+  if (!rings->empty()) {
+    if (failed(analyze(*rings, root, options)))
       return failure();
+    RingsLowering lowering(root, options, rewriter);
+    for (Ring &ring : *rings)
+      if (failed(lowering.lower(ring)))
+        return failure();
   }
   lowerSpecialized(root, rewriter);
   return success();

@@ -57,6 +57,16 @@ RingCounter::RingCounter(RewriterBase &rewriter, Operation *loop,
   }
 }
 
+SmallVector<Value> RingCounter::carryInto(scf::ForOp &loop) {
+  loop = addCarriedValues(rewriter, loop, values);
+  return SmallVector<Value>(loop.getRegionIterArgs().take_back(values.size()));
+}
+
+void RingCounter::stepTo(ValueRange next, scf::ForOp loop) {
+  yieldLast(rewriter, loop, next);
+  handOn(loop, loop.getResults().take_back(next.size()));
+}
+
 void RingCounter::handOn(Operation *inner, ValueRange results) {
   for (Operation *op : llvm::reverse(around)) {
     Operation *yield = inner->getBlock()->getTerminator();

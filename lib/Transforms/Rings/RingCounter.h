@@ -15,6 +15,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_RINGS_RINGCOUNTER_H
 #define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGCOUNTER_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::workgroup {
@@ -33,6 +34,13 @@ public:
 
   /// The values of the counters when the loop is entered.
   ValueRange getValues() const { return values; }
+
+  /// Has `loop`, which may be replaced, carry the counters as its last values.
+  /// Returns them as they are in an iteration.
+  SmallVector<Value> carryInto(scf::ForOp &loop);
+
+  /// Has `loop`, which carries the counters, go on with `next` of them.
+  void stepTo(ValueRange next, scf::ForOp loop);
 
   /// Hands on `results`, what the counters are after the loop. `inner` is what
   /// the loop is now.

@@ -1,4 +1,5 @@
-//===- RingLowering.cpp - A ring to copies, waits, barriers ---------------===//
+//===- RingLowering.cpp - Slots and iterations of a ring
+//-------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,11 +9,7 @@
 
 #include "RingLowering.h"
 #include "Analysis/Program/OpEffects.h"
-#include "RingCounter.h"
-#include "Transforms/Utils/CarriedValues.h"
-#include "Transforms/Utils/ConservativeBarriers.h"
 #include "Transforms/Utils/KernelBuffers.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -160,17 +157,10 @@ std::optional<Value> RingLowering::hasIteration(int64_t number) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// True if `op` does nothing to memory but read it.
-static bool isReadOnly(Operation *op) {
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  return effects && effects.onlyHasEffect<MemoryEffects::Read>();
-}
-
 /// What is known of alignments, as far as `bytes`, while the operations are as
 /// they are now.
 AlignmentAnalysis RingLowering::makeAlignment(int64_t bytes) {
-  return AlignmentAnalysis(
-      {options.copies.assumeAlignment, bytes, alignment.getAnchor()});
+  return AlignmentAnalysis({options.copies.assumeAlignment, bytes, root});
 }
 
 /// Takes the tiles that are put for aligned as the slots will be, which are not
@@ -209,144 +199,9 @@ Copy RingLowering::makeCopy(Operation *op) {
   return copy;
 }
 
-void RingLowering::emit(const Copy &copy) {
-  EmittedCopy emitted = emitCopy(rewriter, copy, alignment, options.copies);
-  isAsync |= emitted.isAsync;
-  rewriter.setInsertionPointAfter(copy.op);
-}
-
-/// Does `ops`, copies, of the iteration of `iteration`, if `condition` holds or
-/// is missing.
-void RingLowering::copyIteration(ArrayRef<Operation *> ops,
-                                 std::optional<Value> condition,
-                                 Value iteration, OpFoldResult slot) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  if (condition) {
-    auto branch = scf::IfOp::create(rewriter, loc, *condition);
-    rewriter.setInsertionPointToStart(branch.thenBlock());
-  }
-  for (const Copy &copy : cloneCopies(ops, iteration, slot)) {
-    emit(copy);
-    dead.push_back(copy.op);
-  }
-}
-
-/// Starts the copies of the iteration `distance` iterations ahead if
-/// `condition` says that there is one: what cannot be asynchronous is loaded
-/// now and stored when the slot in use is released.
-void RingLowering::startIteration(Value condition, int64_t distance,
-                                  OpFoldResult slot) {
-  Value now = loop.getInductionVar();
-  Value later = arith::AddIOp::create(rewriter, loc, now, getSteps(distance));
-  SmallVector<Operation *> others;
-  for (Operation *copy : ring.copies)
-    if (asyncCopies.contains(copy) || !stageCopy(copy, condition, later, slot))
-      others.push_back(copy);
-  if (!others.empty())
-    copyIteration(others, condition, later, slot);
-}
-
-/// Loads what `op` copies in the iteration `later`, and stores it when the slot
-/// in use is released. False if that is not possible.
-bool RingLowering::stageCopy(Operation *op, Value condition, Value later,
-                             OpFoldResult slot) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  // Views are of this iteration where there is no later one: they have to be
-  // within what they are views of.
-  Value iteration = arith::SelectOp::create(rewriter, loc, condition, later,
-                                            loop.getInductionVar());
-  std::vector<Copy> copies = cloneCopies(op, iteration, slot);
-  Copy &copy = copies.front();
-  Operation *clone = copy.op;
-  bool isStaged = emitStagedCopy(rewriter, copy, alignment, options.copies,
-                                 condition, ring.release);
-  dead.push_back(clone);
-  return isStaged;
-}
-
-/// The operation before which copies of a later iteration are started: the
-/// loads that the first products wait for are under way then. Products are
-/// what depends on loads and on what the loop carries; where there are none,
-/// or more than loads before them, that is where the slot is got.
-Operation *RingLowering::findPlaceOfCopies() {
-  enum { kLoaded = 1, kCarried = 2, kBoth = 3 };
-  DenseMap<Value, unsigned> kinds;
-  for (Value carried : loop.getRegionIterArgs())
-    kinds[carried] = kCarried;
-  Operation *first = ring.get;
-  for (Operation *op = first->getNextNode();
-       op && op != ring.release && op->getNumRegions() == 0;
-       op = op->getNextNode()) {
-    bool isLoad = !isTransparent(op) && isReadOnly(op);
-    unsigned kind = 0;
-    for (Value operand : op->getOperands())
-      kind |= kinds.lookup(operand);
-    if (kind == kBoth)
-      return op;
-    if (!isLoad && !isTransparent(op))
-      return first;
-    for (Value result : op->getResults())
-      kinds[result] = isLoad ? unsigned(kLoaded) : kind;
-  }
-  return first;
-}
-
-void RingLowering::closeGroup() {
-  if (isAsync)
-    NVVM::CpAsyncCommitGroupOp::create(rewriter, loc);
-}
-
-void RingLowering::waitForGroups(int64_t numPending) {
-  if (isAsync)
-    NVVM::CpAsyncWaitGroupOp::create(rewriter, loc, numPending);
-}
-
 //===----------------------------------------------------------------------===//
-// The two forms
+// Around the loop
 //===----------------------------------------------------------------------===//
-
-/// Erases the operations on the ring; `tiles` are those that are got.
-void RingLowering::eraseRing(ValueRange tiles) {
-  rewriter.replaceOp(ring.get, tiles);
-  for (Operation *copy : ring.copies)
-    rewriter.eraseOp(copy);
-  for (Operation *op : dead)
-    rewriter.eraseOp(op);
-  for (Operation *op : {ring.put.getOperation(), ring.commit.getOperation(),
-                        ring.release.getOperation(), ring.op.getOperation()})
-    rewriter.eraseOp(op);
-}
-
-void RingLowering::lowerInPlace() {
-  allocate(1);
-  rewriter.setInsertionPoint(ring.put);
-  // Readers of the slot's last contents may still be busy, and what threads
-  // have written to a source is to be copied.
-  gpu::BarrierOp::create(rewriter, loc);
-  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
-  for (Operation *op : ring.copies) {
-    Copy copy = makeCopy(op);
-    copy.target = getTile(op, tiles);
-    emit(copy);
-  }
-  rewriter.setInsertionPoint(ring.commit);
-  closeGroup();
-  waitForGroups(0);
-  rewriter.setInsertionPoint(ring.get);
-  gpu::BarrierOp::create(rewriter, loc);
-  eraseRing(tiles);
-}
-
-bool RingLowering::decideAsync() {
-  AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
-  assumeSlots(alignment);
-  for (Operation *op : ring.copies)
-    if (mayBeAsync &&
-        isAsyncCopy(rewriter, makeCopy(op), alignment, options.copies))
-      asyncCopies.insert(op);
-  mayBeAsync = !asyncCopies.empty();
-  return mayBeAsync;
-}
 
 /// Goes to the entry of the kernel.
 void RingLowering::enterKernel() {
@@ -359,6 +214,14 @@ bool RingLowering::hasBarriers() {
   bool result = false;
   loop.getBody()->walk([&](Operation *op) { result |= isBarrierInBlock(op); });
   return result;
+}
+
+/// Goes to where `condition` holds, if there is one.
+void RingLowering::enterIf(std::optional<Value> condition) {
+  if (!condition)
+    return;
+  auto branch = scf::IfOp::create(rewriter, loc, *condition);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
 }
 
 /// Lets `start` begin the copies of the first iterations before the loop, each
@@ -381,53 +244,16 @@ Value RingLowering::enterLoop(
   return slot;
 }
 
-void RingLowering::lowerAhead() {
-  loop = ring.getLoop();
-  // Through registers, copies are one iteration ahead at most.
-  allocate(mayBeAsync ? ring.getType().getSlots() : 2 + ring.getLag());
-  int64_t distance = getDistance();
-
-  std::optional<RingCounter> counter;
-  enterKernel();
-  Value first = index.value(rewriter.getIndexAttr(0));
-  if (RingCounter::canReach(loop)) {
-    counter.emplace(rewriter, loop, first);
-    first = counter->getValues()[0];
-  }
-  // The block copies what its threads have written before, or what barriers of
-  // the loop would have made visible; and slots that start again may still be
-  // read.
-  if (ring.writer || hasBarriers() || !counter)
-    insertBarrierBefore(rewriter, loop);
-
-  Value ahead = enterLoop(
-      first, distance,
-      [&](std::optional<Value> condition, Value iteration, Value slot) {
-        copyIteration(ring.copies, condition, iteration, slot);
-        closeGroup();
-      });
-  Operation *place = findPlaceOfCopies();
-  loop = addCarriedValues(rewriter, loop, {ahead, first});
-  Value written = loop.getRegionIterArgs().end()[-2];
-  Value read = loop.getRegionIterArgs().back();
-
-  rewriter.setInsertionPoint(ring.get);
-  waitForGroups(distance - 1);
-  gpu::BarrierOp::create(rewriter, loc);
-  SmallVector<Value> tiles = getTiles(read);
-  rewriter.setInsertionPoint(place);
-  Value hasLater = hasIterationAfter(loop.getInductionVar(), distance);
-  startIteration(hasLater, distance, written);
-  closeGroup();
-
-  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  yieldLast(rewriter, loop, {advance(written, 1), advance(read, 1)});
-  if (counter)
-    counter->handOn(loop, loop.getResults().take_back());
-  // Nothing is under way any more; this is where that can be seen.
-  rewriter.setInsertionPointAfter(counter ? counter->getOutermost(loop) : loop);
-  waitForGroups(0);
-  eraseRing(tiles);
+/// Erases the operations on the ring; `tiles` are those that are got.
+void RingLowering::eraseRing(ValueRange tiles) {
+  rewriter.replaceOp(ring.get, tiles);
+  for (Operation *copy : ring.copies)
+    rewriter.eraseOp(copy);
+  for (Operation *op : dead)
+    rewriter.eraseOp(op);
+  for (Operation *op : {ring.put.getOperation(), ring.commit.getOperation(),
+                        ring.release.getOperation(), ring.op.getOperation()})
+    rewriter.eraseOp(op);
 }
 
 } // namespace mlir::workgroup

@@ -27,9 +27,6 @@
 
 #include "RingWarpLowering.h"
 #include "RingCounter.h"
-#include "Transforms/Copies/MBarriers.h"
-#include "Transforms/Copies/TensorCopies.h"
-#include "Transforms/Utils/CarriedValues.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -79,43 +76,31 @@ static scf::ForOp narrowIterations(scf::ForOp loop, RewriterBase &rewriter) {
 // Producers
 //===----------------------------------------------------------------------===//
 
-void RingWarpLowering::lowerProducers(Value start, Value phase,
-                                      TensorMaps &maps) {
-  loop = ring.getLoop();
+void RingWarpLowering::lowerProducers(Value start, Value phase) {
   RingCounter counter(rewriter, loop, {start, phase});
-  loop = addCarriedValues(rewriter, loop, counter.getValues());
-  Value counted = loop.getRegionIterArgs().end()[-2];
-  phase = loop.getRegionIterArgs().back();
+  SmallVector<Value> carried = counter.carryInto(loop);
+  Value counted = carried[0];
+  phase = carried[1];
 
   rewriter.setInsertionPoint(ring.put);
   Value slot = asIndex(counted);
-  emitWait(rewriter, loc, {empties, slot})
-      .getPhaseParityMutable()
-      .assign(phase);
+  emitWait(rewriter, loc, {empties, slot}, phase);
   SmallVector<Value> tiles = getTiles(slot);
-  AlignmentAnalysis alignment = makeAlignment(slotAlignment);
-  std::vector<TensorCopy> tensors;
-  int64_t bytes = 0;
+  std::vector<Copy> copies;
   for (Operation *op : ring.copies) {
-    std::string why;
-    tensors.push_back(*matchTensorCopy(getFillOperands(op)->source,
-                                       getTile(op, tiles), maps, alignment, why,
-                                       getLayout(op)));
-    bytes += tensors.back().bytes;
+    Copy &copy = copies.emplace_back(makeCopy(op));
+    copy.target = getTile(op, tiles);
   }
-  Value expected = index.value(rewriter.getIndexAttr(bytes));
-  nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, mbarriers, expected,
-                                          slot, /*predicate=*/Value());
-  for (auto [op, tensor] : llvm::zip_equal(ring.copies, tensors)) {
-    rewriter.setInsertionPoint(op);
-    emitTensorLoads(rewriter, op->getLoc(), tensor, getTile(op, tiles),
-                    {mbarriers, slot}, maps);
+  std::vector<TensorCopy> tensors = matchCopies(copies);
+  expectBytes(tensors, slot);
+  for (auto [copy, tensor] : llvm::zip_equal(copies, tensors)) {
+    rewriter.setInsertionPoint(copy.op);
+    emitLoads(copy, tensor, slot);
   }
 
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  Value next = arith::XOrIOp::create(rewriter, loc, phase, isLast(counted));
-  yieldLast(rewriter, loop, {advance(counted, 1), next});
-  counter.handOn(loop, loop.getResults().take_back(2));
+  Value next = flipAfterLast(phase, counted);
+  counter.stepTo({advance(counted, 1), next}, loop);
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,15 +116,19 @@ void RingWarpLowering::arrive(Value isElected, Value slot) {
   nvgpu::MBarrierArriveOp::create(rewriter, loc, empties, slot);
 }
 
-void RingWarpLowering::lowerConsumers(Value start, Value phase) {
-  SpecializeOp warps = ring.getSpecialize();
-  rewriter.setInsertionPointToStart(&warps.getConsumer().front());
+/// True for one thread of each warp of the consumers.
+Value RingWarpLowering::electThread() {
   OpFoldResult thread =
       index.threadId(getBlockShape(getExecutionScope(ring.op)));
   Value lane = index.value(index.rem(thread, rewriter.getIndexAttr(kWarpSize)));
-  Value isElected =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, lane,
-                            index.value(rewriter.getIndexAttr(0)));
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, lane,
+                               index.value(rewriter.getIndexAttr(0)));
+}
+
+void RingWarpLowering::lowerConsumers(Value start, Value phase) {
+  rewriter.setInsertionPointToStart(
+      &ring.getSpecialize().getConsumer().front());
+  Value isElected = electThread();
   Value isNobody = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
   loop = narrowIterations(cast<scf::ForOp>(ring.get->getParentOp()), rewriter);
   // Who releases a slot, and, of those before the first one, nobody.
@@ -147,17 +136,13 @@ void RingWarpLowering::lowerConsumers(Value start, Value phase) {
   SmallVector<Value> initial = {start, phase};
   initial.append(lag, isNobody);
   RingCounter counter(rewriter, loop, initial);
-  loop = addCarriedValues(rewriter, loop, counter.getValues());
-  SmallVector<Value> carried(
-      loop.getRegionIterArgs().take_back(initial.size()));
+  SmallVector<Value> carried = counter.carryInto(loop);
   Value counted = carried[0];
   phase = carried[1];
 
   rewriter.setInsertionPoint(ring.get);
   Value slot = asIndex(counted);
-  emitWait(rewriter, loc, {mbarriers, slot})
-      .getPhaseParityMutable()
-      .assign(phase);
+  emitWait(rewriter, loc, {mbarriers, slot}, phase);
   SmallVector<Value> tiles = getTiles(slot);
 
   rewriter.setInsertionPoint(ring.release);
@@ -167,17 +152,16 @@ void RingWarpLowering::lowerConsumers(Value start, Value phase) {
     arrive(carried.back(), asIndex(advance(counted, numSlots - lag)));
 
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  Value flipped = arith::XOrIOp::create(rewriter, loc, phase, isLast(counted));
+  Value flipped = flipAfterLast(phase, counted);
   SmallVector<Value> next = {advance(counted, 1), flipped};
   for (int64_t i = 0; i < lag; ++i)
     next.push_back(i == 0 ? isElected : carried[1 + i]);
-  yieldLast(rewriter, loop, next);
-  counter.handOn(loop, loop.getResults().take_back(initial.size()));
+  counter.stepTo(next, loop);
   rewriter.replaceOp(ring.get, tiles);
   rewriter.eraseOp(ring.release);
 }
 
-void RingWarpLowering::run(TensorMaps &maps) {
+void RingWarpLowering::run() {
   allocate(ring.getType().getSlots());
   enterKernel();
   Value start = arith::ConstantIntOp::create(rewriter, loc, 0, 32);
@@ -190,7 +174,7 @@ void RingWarpLowering::run(TensorMaps &maps) {
   // In front of those, and of their barrier.
   mbarriers = createMBarriers(rewriter, loc, scope, numSlots,
                               /*addBarrier=*/false);
-  lowerProducers(start, odd, maps);
+  lowerProducers(start, odd);
   lowerConsumers(start, even);
   for (Operation *copy : ring.copies)
     rewriter.eraseOp(copy);

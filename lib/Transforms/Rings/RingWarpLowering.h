@@ -14,23 +14,23 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_RINGS_RINGWARPLOWERING_H
 #define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGWARPLOWERING_H
 
-#include "RingLowering.h"
+#include "RingTensorLowering.h"
 
 namespace mlir::workgroup {
 
-class RingWarpLowering : public RingLowering {
+/// A ring that TMA fills for other warps than those which ask for it.
+class RingWarpLowering : public RingTensorLowering {
 public:
-  using RingLowering::RingLowering;
+  using RingTensorLowering::RingTensorLowering;
 
-  /// Lowers the ring, of which `findTensorObstacle` has found that TMA can fill
-  /// it.
-  void run(TensorMaps &maps);
+  void run();
 
 private:
-  void lowerProducers(Value start, Value phase, TensorMaps &maps);
-  void lowerConsumers(Value start, Value phase);
   Value asIndex(Value slot);
+  void lowerProducers(Value start, Value phase);
+  Value electThread();
   void arrive(Value isElected, Value slot);
+  void lowerConsumers(Value start, Value phase);
 
   /// An mbarrier for each slot, which waits for it to be empty.
   Value empties;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorRings.h"
-#include "RingLowering.h"
+#include "RingTensorLowering.h"
 #include "Transforms/Copies/MemoryAccesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Target/Chip.h"
@@ -26,12 +26,9 @@ std::string TensorRings::getObstacle(RingOp op,
   findObstacle(ring, aliases, writes);
   if (!ring.obstacle.empty())
     return ring.obstacle;
-  AlignmentAnalysis alignment(
-      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
   IRRewriter rewriter(root->getContext());
-  RingLowering lowering(ring, options, /*isAsync=*/false, alignment, rewriter);
-  lowering.assumeLayouts(layouts);
-  return lowering.findTensorObstacle(maps);
+  return RingTensorLowering(ring, root, options, maps, rewriter, layouts)
+      .findObstacle();
 }
 
 /// `copy`'s source without the dimensions along which its tile has one element.
