@@ -14,16 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ContractionCluster.h"
-#include "GroupProductEmitter.h"
-#include "MatrixProductEmitter.h"
-#include "PointwiseEmitter.h"
-#include "ProductEmitter.h"
+#include "ClusterEmitter.h"
 #include "RegisterChainEmitter.h"
 #include "Support/Remarks.h"
 #include "Transforms/Rings/TensorRings.h"
 #include "Transforms/Utils/AssumedAlignment.h"
-#include "Transforms/Utils/CarriedValues.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -115,62 +110,63 @@ static LogicalResult chooseTile(ContractionCluster &cluster,
          << why << "; use more threads, or a smaller tile";
 }
 
+static LowerRingsOptions
+getRingOptions(const LowerContractionsOptions &options) {
+  LowerRingsOptions rings;
+  rings.copies.assumeAlignment = options.assumeAlignment;
+  rings.copies.chip = options.chip;
+  rings.copies.assumeDistinctArguments = options.assumeDistinctArguments;
+  return rings;
+}
+
+/// True if `op` could be work of the block: it reads workgroup memory.
+static bool isOfBlock(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return isWorkgroupMemory(input.getType());
+  });
+}
+
+static void reportNotShared(ContractionCluster &cluster, StringRef why) {
+  linalg::LinalgOp op = cluster.contraction.op;
+  if (isOfBlock(op))
+    recordRemark(RemarkId::LowerContractions_NotShared, op)
+        << "contraction that each thread does all of"
+        << remark::reason("{0}", why);
+}
+
+/// The contractions in `root` that threads share out, with all that is decided
+/// about them.
+static FailureOr<std::vector<ContractionCluster>>
+decide(Operation *root, const LowerContractionsOptions &options) {
+  std::vector<ContractionCluster> shared;
+  std::vector<ContractionCluster> clusters = collectClusters(root);
+  if (clusters.empty())
+    return shared;
+  SharerAnalysis analysis(root);
+  std::optional<TensorRings> rings;
+  auto getRings = [&]() -> TensorRings & {
+    if (!rings)
+      rings.emplace(root, getRingOptions(options));
+    return *rings;
+  };
+  bool hasFailed = false;
+  for (ContractionCluster &cluster : clusters) {
+    std::string why = describeCluster(cluster, analysis);
+    if (!why.empty()) {
+      reportNotShared(cluster, why);
+      continue;
+    }
+    hasFailed |= failed(chooseTile(cluster, getRings, options));
+    shared.push_back(std::move(cluster));
+  }
+  if (hasFailed)
+    return failure();
+  return shared;
+}
+
 //===----------------------------------------------------------------------===//
 // Apply
 //===----------------------------------------------------------------------===//
-
-/// The value that `init` fills all of the accumulator with; null if it is not
-/// the same for all elements.
-static Value getFilling(OpOperand *init) {
-  auto fill = dyn_cast<linalg::LinalgOp>(init->getOwner());
-  if (!fill || !llvm::hasSingleElement(*fill.getBlock()))
-    return {};
-  Value value = fill.getBlock()->getTerminator()->getOperand(0);
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != fill.getBlock())
-    return value;
-  OpOperand *input = fill.getMatchingOpOperand(argument);
-  return isa<MemRefType>(input->get().getType()) ? Value() : input->get();
-}
-
-/// The sums that the loops carry to the contraction, which are `initial` at
-/// first, and changed on the way.
-static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
-                                PointwiseEmitter &pointwise,
-                                RewriterBase &rewriter) {
-  SmallVector<Value> sums(initial);
-  for (scf::ForOp &loop : cluster.loops) {
-    loop = addCarriedValues(rewriter, loop, sums);
-    sums.assign(loop.getRegionIterArgs().end() - initial.size(),
-                loop.getRegionIterArgs().end());
-    for (Operation &op : llvm::make_early_inc_range(*loop.getBody())) {
-      OpOperand **update =
-          llvm::find_if(cluster.updates, [&](OpOperand *output) {
-            return output->getOwner() == &op;
-          });
-      if (update == cluster.updates.end())
-        continue;
-      rewriter.setInsertionPoint(&op);
-      sums = pointwise.update(Pointwise(&op, *update), sums);
-    }
-  }
-  return sums;
-}
-
-/// Lets the loops carry `sums` on, which become what is left of them behind the
-/// outermost one. Goes there.
-static void yield(ContractionCluster &cluster, SmallVector<Value> &sums,
-                  std::optional<GroupProductEmitter> &groups,
-                  RewriterBase &rewriter) {
-  for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
-    yieldLast(rewriter, loop, sums);
-    ResultRange results = loop.getResults().take_back(sums.size());
-    sums.assign(results.begin(), results.end());
-    rewriter.setInsertionPointAfter(loop);
-    if (groups && loop == cluster.loops.back())
-      sums = groups->await(sums);
-  }
-}
 
 /// The name of the instruction of tensor cores in remarks.
 static std::string getInstruction(ContractionCluster &cluster) {
@@ -209,60 +205,25 @@ static void report(ContractionCluster &cluster) {
                               .str());
 }
 
-static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
-                  RewriterBase &rewriter) {
-  report(cluster);
-  linalg::LinalgOp op = cluster.contraction.op;
-  // Others may have changed the loops.
-  (void)findLoops(cluster);
-  Operation *init = cluster.init->getOwner();
-  rewriter.setInsertionPoint(init);
-  ContractionPart part(cluster.contraction, cluster.tile, cluster.sharers,
-                       rewriter, alignment);
-  std::optional<MatrixProductEmitter> matrices;
-  std::optional<GroupProductEmitter> groups;
-  if (cluster.group)
-    groups.emplace(part, *cluster.group);
-  else if (cluster.matrix)
-    matrices.emplace(part, *cluster.matrix);
-  Value filling = getFilling(cluster.init);
-  // What is read before as another thread's would have to be waited for.
-  PointwiseEmitter pointwise(part, /*mayExchange=*/cluster.matrix && filling &&
-                                       cluster.updates.empty());
-  SmallVector<Value> sums =
-      filling ? pointwise.fill(filling)
-              : pointwise.initialize(Pointwise(init, cluster.init));
-
-  // What changes the sums in the loops has them as they are.
-  bool isPacked = groups && cluster.updates.empty();
-  if (isPacked)
-    sums = groups->pack(sums);
-  sums = carry(cluster, sums, pointwise, rewriter);
-  rewriter.setInsertionPoint(op);
-  if (groups && !isPacked)
-    sums = groups->unpack(groups->multiply(groups->pack(sums)));
-  else if (groups)
-    sums = groups->multiply(sums);
-  else if (matrices)
-    sums = matrices->multiply(sums);
-  else
-    sums = ProductEmitter(part).multiply(sums);
-  yield(cluster, sums, groups, rewriter);
-  if (isPacked)
-    sums = groups->unpack(sums);
-  for (OpOperand *sink : cluster.sinks) {
-    rewriter.setInsertionPoint(sink->getOwner());
-    pointwise.finish(Pointwise(sink->getOwner(), sink), sums);
-  }
-
+static void erase(ContractionCluster &cluster, RewriterBase &rewriter) {
   for (ArrayRef<OpOperand *> uses : {cluster.updates, cluster.sinks})
     for (OpOperand *use : uses)
       rewriter.eraseOp(use->getOwner());
-  rewriter.eraseOp(op);
-  rewriter.eraseOp(init);
+  rewriter.eraseOp(cluster.contraction.op);
+  rewriter.eraseOp(cluster.init->getOwner());
   for (Operation *view : llvm::reverse(cluster.views))
     rewriter.eraseOp(view);
   rewriter.eraseOp(cluster.accumulator);
+}
+
+static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
+                  RewriterBase &rewriter) {
+  report(cluster);
+  // Others may have changed the loops.
+  (void)findLoops(cluster);
+  rewriter.setInsertionPoint(cluster.init->getOwner());
+  ClusterEmitter(cluster, rewriter, alignment).run();
+  erase(cluster, rewriter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,22 +280,6 @@ static LogicalResult lowerChains(Operation *scope,
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LowerRingsOptions
-getRingOptions(const LowerContractionsOptions &options) {
-  LowerRingsOptions rings;
-  rings.copies.assumeAlignment = options.assumeAlignment;
-  rings.copies.chip = options.chip;
-  rings.copies.assumeDistinctArguments = options.assumeDistinctArguments;
-  return rings;
-}
-
-/// True if `op` could be work of the block: it reads workgroup memory.
-static bool isOfBlock(linalg::LinalgOp op) {
-  return llvm::any_of(op.getDpsInputs(), [](Value input) {
-    return isWorkgroupMemory(input.getType());
-  });
-}
-
 LogicalResult lowerContractions(Operation *root,
                                 const LowerContractionsOptions &options) {
   if (failed(verifyAssumedAlignment(root, options.assumeAlignment)))
@@ -342,35 +287,11 @@ LogicalResult lowerContractions(Operation *root,
   for (Operation *scope : collectDeviceScopes(root))
     if (failed(lowerChains(scope, options)))
       return failure();
-  std::vector<ContractionCluster> clusters = collectClusters(root);
-  if (clusters.empty())
-    return success();
-  SharerAnalysis analysis(root);
-  std::optional<TensorRings> rings;
-  auto getRings = [&]() -> TensorRings & {
-    if (!rings)
-      rings.emplace(root, getRingOptions(options));
-    return *rings;
-  };
-  std::vector<ContractionCluster> shared;
-  bool hasFailed = false;
-  for (ContractionCluster &cluster : clusters) {
-    std::string why = describeCluster(cluster, analysis);
-    if (!why.empty()) {
-      if (isOfBlock(cluster.contraction.op))
-        recordRemark(RemarkId::LowerContractions_NotShared,
-                     cluster.contraction.op)
-            << "contraction that each thread does all of"
-            << remark::reason("{0}", why);
-      continue;
-    }
-    hasFailed |= failed(chooseTile(cluster, getRings, options));
-    shared.push_back(std::move(cluster));
-  }
-  if (hasFailed)
+  FailureOr<std::vector<ContractionCluster>> clusters = decide(root, options);
+  if (failed(clusters))
     return failure();
   IRRewriter rewriter(root->getContext());
-  for (ContractionCluster &cluster : shared) {
+  for (ContractionCluster &cluster : *clusters) {
     AlignmentAnalysis alignment(
         {options.assumeAlignment, kWidestAccessBytes, root});
     apply(cluster, alignment, rewriter);
