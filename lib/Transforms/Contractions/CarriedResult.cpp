@@ -8,8 +8,9 @@
 
 #include "CarriedResult.h"
 #include "ContractionShape.h"
-#include "StagedResult.h"
 #include "SumLoops.h"
+#include "Transforms/Copies/MemoryAccesses.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::workgroup {

@@ -13,7 +13,7 @@
 
 #include "ContractionCluster.h"
 #include "CarriedResult.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/AccessWidth.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -51,20 +51,6 @@ std::vector<ContractionCluster> collectClusters(Operation *root) {
 //===----------------------------------------------------------------------===//
 // Decide
 //===----------------------------------------------------------------------===//
-
-/// True if `view` is the accumulator, or of its first elements in each
-/// dimension.
-static bool isLeading(Value view, Value accumulator) {
-  while (view != accumulator) {
-    auto part = view.getDefiningOp<memref::SubViewOp>();
-    if (!part || part.getType().getRank() != part.getSourceType().getRank() ||
-        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
-        !areAllConstantIntValue(part.getMixedStrides(), 1))
-      return false;
-    view = part.getSource();
-  }
-  return true;
-}
 
 static std::string describeUse(Operation *op, StringRef what) {
   return llvm::formatv("{0} {1} its accumulator", op->getName().getStringRef(),
@@ -109,8 +95,8 @@ static std::string addUpdate(ContractionCluster &cluster, OpOperand &use) {
     return value != use.get() && isa<BaseMemRefType>(value.getType()) &&
            getRootBuffer(value) == cluster.accumulator.getResult();
   };
-  if (!isLeading(use.get(), cluster.accumulator) || !isUpdate(op, isResult) ||
-      llvm::any_of(op->getOperands(), isOther))
+  if (!isLeadingView(use.get(), cluster.accumulator) ||
+      !isUpdate(op, isResult) || llvm::any_of(op->getOperands(), isOther))
     return describeUse(op, "stands in another block and uses");
   for (auto [number, loop] : llvm::enumerate(cluster.loops)) {
     if (op->getBlock() != loop.getBody())
@@ -138,7 +124,7 @@ static std::string addUse(ContractionCluster &cluster, OpOperand &use) {
   }
   if (op->getBlock() != root->getBlock())
     return addUpdate(cluster, use);
-  if (!isLeading(use.get(), cluster.accumulator) || !isPointwiseUse(use))
+  if (!isLeadingView(use.get(), cluster.accumulator) || !isPointwiseUse(use))
     return describeUse(op, "does more than element-wise work with");
   bool isBefore = op->isBeforeInBlock(root);
   if (isBefore != isWritten(use))

@@ -17,9 +17,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockContractions.h"
-#include "StagedResult.h"
 #include "SumLoops.h"
 #include "Support/Remarks.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "Transforms/Utils/IndexBuilder.h"
 #include "Transforms/Utils/KernelBuffers.h"
 #include "WindowMatrices.h"

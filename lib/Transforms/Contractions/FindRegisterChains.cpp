@@ -14,6 +14,7 @@
 
 #include "RegisterChain.h"
 #include "Sharers.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -109,7 +110,7 @@ bool RegisterChainFinder::isOwn(Value view) {
 
 /// Adds the buffer that `view` is of. False if it cannot be.
 bool RegisterChainFinder::addBuffer(Value view, ArrayRef<ChainDim> dims) {
-  Value buffer = getViewedBuffer(view);
+  Value buffer = getLeadingSource(view);
   if (!isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
           buffer.getDefiningOp()) ||
       llvm::count(dims, ChainDim::Rows) != 1 ||
@@ -132,7 +133,7 @@ bool RegisterChainFinder::addUses(Value view) {
       ops.insert(user);
       continue;
     }
-    if (getViewedBuffer(part) != getViewedBuffer(view))
+    if (getLeadingSource(part) != getLeadingSource(view))
       return false;
     chain.views.insert(part);
     if (!addUses(part))

@@ -19,6 +19,7 @@
 #include "SumLoops.h"
 #include "Support/Remarks.h"
 #include "ThreadTile.h"
+#include "Transforms/Copies/MemoryAccesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Transforms/Contractions.h"

@@ -8,7 +8,8 @@
 
 #include "PrivateCopies.h"
 #include "Analysis/Program/OpEffects.h"
-#include "StagedResult.h"
+#include "Transforms/Copies/MemoryAccesses.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

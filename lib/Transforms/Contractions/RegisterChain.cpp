@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegisterChain.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::workgroup {
@@ -22,21 +22,10 @@ namespace mlir::workgroup {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-Value getViewedBuffer(Value view) {
-  auto part = view.getDefiningOp<memref::SubViewOp>();
-  while (part && part.getType().getRank() == part.getSourceType().getRank() &&
-         areAllConstantIntValue(part.getMixedOffsets(), 0) &&
-         areAllConstantIntValue(part.getMixedStrides(), 1)) {
-    view = part.getSource();
-    part = view.getDefiningOp<memref::SubViewOp>();
-  }
-  return view;
-}
-
 Value RegisterChain::getBuffer(Value view) const {
   if (!isa<MemRefType>(view.getType()))
     return {};
-  Value source = getViewedBuffer(view);
+  Value source = getLeadingSource(view);
   return buffers.contains(source) ? source : Value();
 }
 

@@ -55,9 +55,6 @@ struct RegisterChain {
   bool isOfRows(Value buffer) const;
 };
 
-/// What `view` is the first elements of, in each dimension.
-Value getViewedBuffer(Value view);
-
 /// How an operation of a chain is done.
 enum class ChainRole {
   First,

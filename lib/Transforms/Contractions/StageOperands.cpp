@@ -21,6 +21,7 @@
 #include "StagedResult.h"
 #include "SumLoops.h"
 #include "Support/Remarks.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "Transforms/Utils/KernelBuffers.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -105,13 +106,6 @@ SmallVector<linalg::LinalgOp> OperandStager::collect() {
 //===----------------------------------------------------------------------===//
 // Decide
 //===----------------------------------------------------------------------===//
-
-/// True if `part` has the first elements of its source in each dimension.
-static bool isLeadingSubView(memref::SubViewOp part) {
-  return part.getType().getRank() == part.getSourceType().getRank() &&
-         areAllConstantIntValue(part.getMixedOffsets(), 0) &&
-         areAllConstantIntValue(part.getMixedStrides(), 1);
-}
 
 /// The operation that gathers the elements of `operand` in a tile; null if
 /// there is none.

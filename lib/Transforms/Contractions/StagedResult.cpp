@@ -7,163 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "StagedResult.h"
-#include "Analysis/Program/OpEffects.h"
 #include "ContractionShape.h"
-#include "Transforms/Copies/MemoryAccesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
 
 //===----------------------------------------------------------------------===//
-// Views
-//===----------------------------------------------------------------------===//
-
-OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
-                       int64_t dim) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (!type.isDynamicDim(dim))
-    return builder.getIndexAttr(type.getDimSize(dim));
-  if (auto part = memref.getDefiningOp<memref::SubViewOp>())
-    if (part.getType().getRank() == part.getSourceType().getRank())
-      return part.getMixedSizes()[dim];
-  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
-    return alloc.getMixedSizes()[dim];
-  return memref::getMixedSize(builder, loc, memref, dim);
-}
-
-/// The extents of `memref`, as far as they are values or constants already.
-static SmallVector<OpFoldResult> getKnownExtents(Value memref) {
-  Builder builder(memref.getContext());
-  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
-    return alloc.getMixedSizes();
-  auto part = memref.getDefiningOp<memref::SubViewOp>();
-  if (part && part.getType().getRank() == part.getSourceType().getRank())
-    return part.getMixedSizes();
-  SmallVector<OpFoldResult> extents;
-  for (int64_t extent : cast<MemRefType>(memref.getType()).getShape())
-    extents.push_back(ShapedType::isDynamic(extent)
-                          ? OpFoldResult()
-                          : OpFoldResult(builder.getIndexAttr(extent)));
-  return extents;
-}
-
-/// True if both values are computed in the same way from the same ones.
-static bool isSameComputation(Value lhs, Value rhs, unsigned depth = 0) {
-  constexpr unsigned kMaxDepth = 8;
-  if (lhs == rhs)
-    return true;
-  Operation *left = lhs.getDefiningOp(), *right = rhs.getDefiningOp();
-  if (!left || !right || left->getNumRegions() != 0 || depth == kMaxDepth ||
-      left->getName() != right->getName() || !isPure(left) ||
-      left->getAttrDictionary() != right->getAttrDictionary() ||
-      left->getNumResults() != 1 ||
-      left->getResultTypes() != right->getResultTypes() ||
-      left->getNumOperands() != right->getNumOperands())
-    return false;
-  return llvm::all_of(
-      llvm::zip_equal(left->getOperands(), right->getOperands()),
-      [&](auto pair) {
-        return isSameComputation(std::get<0>(pair), std::get<1>(pair),
-                                 depth + 1);
-      });
-}
-
-static bool areEqual(ArrayRef<OpFoldResult> lhs, ArrayRef<OpFoldResult> rhs) {
-  return lhs.size() == rhs.size() &&
-         llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
-           auto [left, right] = pair;
-           if (!left || !right)
-             return false;
-           auto a = dyn_cast<Value>(left), b = dyn_cast<Value>(right);
-           return isEqualConstantIntOrValue(left, right) ||
-                  (a && b && isSameComputation(a, b));
-         });
-}
-
-/// What `view` is all of, in the same order.
-static Value skipWholeViews(Value view) {
-  while (Operation *op = view.getDefiningOp()) {
-    if (auto cast = dyn_cast<memref::CastOp>(op)) {
-      if (!isa<MemRefType>(cast.getSource().getType()))
-        break;
-      view = cast.getSource();
-      continue;
-    }
-    auto part = dyn_cast<memref::SubViewOp>(op);
-    if (!part || part.getType().getRank() != part.getSourceType().getRank() ||
-        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
-        !areAllConstantIntValue(part.getMixedStrides(), 1) ||
-        !areEqual(part.getMixedSizes(), getKnownExtents(part.getSource())))
-      break;
-    view = part.getSource();
-  }
-  return view;
-}
-
-bool isSameView(Value lhs, Value rhs) {
-  lhs = skipWholeViews(lhs);
-  rhs = skipWholeViews(rhs);
-  if (lhs == rhs)
-    return true;
-  auto left = lhs.getDefiningOp<memref::SubViewOp>();
-  auto right = rhs.getDefiningOp<memref::SubViewOp>();
-  return left && right && left.getType() == right.getType() &&
-         isSameView(left.getSource(), right.getSource()) &&
-         areEqual(left.getMixedOffsets(), right.getMixedOffsets()) &&
-         areEqual(left.getMixedSizes(), right.getMixedSizes()) &&
-         areEqual(left.getMixedStrides(), right.getMixedStrides());
-}
-
-//===----------------------------------------------------------------------===//
 // Analysis
 //===----------------------------------------------------------------------===//
-
-/// True if `op` itself may write `memref` or, unless `onlyWrites`, read it.
-static bool mayAccess(Operation *op, Value memref,
-                      const ArgumentAliases &aliases, bool onlyWrites) {
-  auto mayAlias = [&](Value other) {
-    return isa<BaseMemRefType>(other.getType()) &&
-           aliases.mayAlias(other, memref);
-  };
-  // What a group of asynchronous copies accesses, its copies tell.
-  if (std::optional<AsyncGroup> group = getAsyncGroup(op);
-      group && !group->isWhole)
-    return false;
-  if (std::optional<Accesses> accesses = getAccesses(op))
-    return llvm::any_of(accesses->written, mayAlias) ||
-           (!onlyWrites && llvm::any_of(accesses->read, mayAlias));
-  bool isKnown = isa<MemoryEffectOpInterface>(op) ||
-                 op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
-  return !isKnown || llvm::any_of(op->getOperands(), mayAlias);
-}
-
-static bool mayAccessInside(Operation *op, Value memref,
-                            const ArgumentAliases &aliases, bool onlyWrites,
-                            Operation *except) {
-  WalkResult result = op->walk([&](Operation *inner) {
-    bool isHarmless =
-        inner == except || isMemoryEffectFree(inner) ||
-        isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(inner) ||
-        !mayAccess(inner, memref, aliases, onlyWrites);
-    return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return result.wasInterrupted();
-}
-
-bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
-              Operation *except) {
-  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/false, except);
-}
-
-bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases) {
-  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/true,
-                         /*except=*/nullptr);
-}
 
 void StagedResult::findInit() {
   for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode()) {

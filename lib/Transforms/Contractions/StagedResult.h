@@ -16,26 +16,13 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H
 
+#include "Transforms/Copies/MemoryAccesses.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 
 namespace mlir::workgroup {
-
-/// True if `lhs` and `rhs` are the same elements in the same order.
-bool isSameView(Value lhs, Value rhs);
-
-/// True if `op`, or what is in it but for `except`, may read or write `memref`.
-bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
-              Operation *except = nullptr);
-
-/// True if `op`, or what is in it, may write `memref`.
-bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases);
-
-/// The number of elements of `memref` along `dim`, as an operand or a constant
-/// if that is at hand.
-OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
-                       int64_t dim);
 
 /// The uses of the buffer that a contraction adds to, so that it can be a
 /// private one for as long as it adds.

@@ -11,6 +11,7 @@
 #include "CopyShape.h"
 #include "MemoryAccesses.h"
 #include "Support/Remarks.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::workgroup {

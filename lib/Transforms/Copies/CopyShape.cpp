@@ -75,30 +75,6 @@ StringRef getShapeObstacle(Value source, Value target) {
   return "";
 }
 
-bool isLeadingPart(Value view, Value buffer, bool isWhole) {
-  while (view != buffer) {
-    if (auto cast = view.getDefiningOp<memref::CastOp>()) {
-      view = cast.getSource();
-      continue;
-    }
-    auto part = view.getDefiningOp<memref::SubViewOp>();
-    if (!part)
-      return false;
-    MemRefType from = part.getSourceType();
-    if (part.getType().getRank() != from.getRank() ||
-        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
-        !areAllConstantIntValue(part.getMixedStrides(), 1))
-      return false;
-    for (auto [size, extent] :
-         llvm::zip_equal(part.getMixedSizes(), from.getShape()))
-      if (isWhole && (ShapedType::isDynamic(extent) ||
-                      getConstantIntValue(size) != extent))
-        return false;
-    view = part.getSource();
-  }
-  return true;
-}
-
 bool isZero(Value value) {
   return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }

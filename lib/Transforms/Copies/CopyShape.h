@@ -60,11 +60,6 @@ CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
 /// memrefs, because of their shapes; empty if it can.
 StringRef getShapeObstacle(Value source, Value target);
 
-/// True if `view` is made of `buffer` from its first element on, in dimensions
-/// as they are: element (i, j, ...) of one is that of the other. All of the
-/// buffer if `isWhole`.
-bool isLeadingPart(Value view, Value buffer, bool isWhole);
-
 /// True if `value`, a scalar, is a zero whose bytes are zero.
 bool isZero(Value value);
 

@@ -9,6 +9,7 @@
 #include "MemoryAccesses.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
@@ -47,6 +48,48 @@ std::optional<Accesses> getAccesses(Operation *op) {
       return std::nullopt;
   }
   return accesses;
+}
+
+/// True if `op` itself may write `memref` or, unless `onlyWrites`, read it.
+static bool mayAccess(Operation *op, Value memref,
+                      const ArgumentAliases &aliases, bool onlyWrites) {
+  auto mayAlias = [&](Value other) {
+    return isa<BaseMemRefType>(other.getType()) &&
+           aliases.mayAlias(other, memref);
+  };
+  // What a group of asynchronous copies accesses, its copies tell.
+  if (std::optional<AsyncGroup> group = getAsyncGroup(op);
+      group && !group->isWhole)
+    return false;
+  if (std::optional<Accesses> accesses = getAccesses(op))
+    return llvm::any_of(accesses->written, mayAlias) ||
+           (!onlyWrites && llvm::any_of(accesses->read, mayAlias));
+  bool isKnown = isa<MemoryEffectOpInterface>(op) ||
+                 op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+  return !isKnown || llvm::any_of(op->getOperands(), mayAlias);
+}
+
+static bool mayAccessInside(Operation *op, Value memref,
+                            const ArgumentAliases &aliases, bool onlyWrites,
+                            Operation *except) {
+  WalkResult result = op->walk([&](Operation *inner) {
+    bool isHarmless =
+        inner == except || isMemoryEffectFree(inner) ||
+        isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(inner) ||
+        !mayAccess(inner, memref, aliases, onlyWrites);
+    return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
+bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
+              Operation *except) {
+  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/false, except);
+}
+
+bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases) {
+  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/true,
+                         /*except=*/nullptr);
 }
 
 std::string nameInRemark(Operation *op) {

@@ -28,6 +28,13 @@ struct Accesses {
 /// The memory that `op` accesses; nothing if that is not known.
 std::optional<Accesses> getAccesses(Operation *op);
 
+/// True if `op`, or what is in it but for `except`, may read or write `memref`.
+bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
+              Operation *except = nullptr);
+
+/// True if `op`, or what is in it, may write `memref`.
+bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases);
+
 /// `op` in the text of a remark about another one: its name, and its line.
 std::string nameInRemark(Operation *op);
 

@@ -9,9 +9,9 @@
 #include "AlignedFills.h"
 #include "LoopSlices.h"
 #include "Support/Remarks.h"
+#include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -84,20 +84,6 @@ static bool isSumOrCopy(OpOperand &use, const LoopNest &nest) {
          sum.getNumReductionLoops() != 0;
 }
 
-/// True if elements of `view` have the places that they have in `tile`: it is
-/// all of it, or begins where it begins.
-static bool isAtStart(Value view, Value tile) {
-  while (view != tile) {
-    auto part = view.getDefiningOp<memref::SubViewOp>();
-    if (!part || part.getType().getRank() != part.getSourceType().getRank() ||
-        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
-        !areAllConstantIntValue(part.getMixedStrides(), 1))
-      return false;
-    view = part.getSource();
-  }
-  return true;
-}
-
 /// The loops like which `fill` is to be, if an operation in them adds to what
 /// it fills.
 static std::optional<AlignedFill> match(linalg::FillOp fill,
@@ -124,7 +110,7 @@ static std::optional<AlignedFill> match(linalg::FillOp fill,
       std::string why;
       std::optional<ProcessorSlice> slice =
           reader.read(use.get(), aligned.nest, why);
-      if (!slice || !isAtStart(slice->whole, tile))
+      if (!slice || !isLeadingView(slice->whole, tile))
         continue;
       slice->whole = tile;
       if (isPartition(*slice, aligned.nest) &&
