@@ -24,6 +24,7 @@
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
@@ -38,10 +39,13 @@ namespace {
 struct SpecializedKernel {
   gpu::LaunchOp launch;
   SmallVector<RingOp> rings = {};
+  /// The threads of a block; 0 if that is no constant.
   int64_t numConsumers = 0;
   int64_t numProducers = 0;
   /// Of a consumer and of a producer; empty to leave them as they are.
   SmallVector<int64_t> registers = {};
+
+  int64_t getNumThreads() const { return numConsumers + numProducers; }
 };
 
 /// What is asked of all kernels.
@@ -58,7 +62,7 @@ struct SpecializeContext {
 //===----------------------------------------------------------------------===//
 
 /// Why what `op` does is not what each thread does for itself; empty if it is.
-static std::string getObstacleInKernel(Operation *op) {
+static std::string getObstacleInOp(Operation *op) {
   if (isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp, GroupProductOp,
           AwaitProductsOp, gpu::ShuffleOp, gpu::TerminatorOp>(op) ||
       (isa<CopyOp>(op) && op->getNumResults() == 0))
@@ -80,8 +84,8 @@ static std::string getObstacleInKernel(Operation *op) {
 }
 
 /// Why producers cannot fill `op`; empty if they can.
-static std::string getObstacle(RingOp op, const GlobalWrites &writes,
-                               SpecializeContext &context) {
+static std::string getObstacleInRing(RingOp op, const GlobalWrites &writes,
+                                     SpecializeContext &context) {
   Ring ring = matchRing(op);
   if (!ring.flaw.empty())
     return ring.flaw;
@@ -153,47 +157,67 @@ static SmallVector<int64_t> chooseRegisters(int64_t numConsumers,
   return {consumer, kProducer};
 }
 
-/// Describes `kernel`. Returns why it is left as it is, or empty.
-static std::string describe(SpecializedKernel &kernel,
-                            SpecializeContext &context) {
-  gpu::LaunchOp launch = kernel.launch;
-  int64_t numProducers = kernel.numProducers;
-  BlockShape shape = getBlockShape(launch);
-  const Chip *chip = resolveChip(launch, context.options.chip);
-  if (!chip || !chip->hasTensorCopies())
-    return "the chip has no tensor copies";
-  if (!shape.getNumThreads() || shape.sizes[1] != 1 || shape.sizes[2] != 1)
+/// Why blocks of `kernel` cannot have its producers behind the threads that
+/// they have; empty if they can.
+static std::string getObstacleInBlock(const SpecializedKernel &kernel) {
+  BlockShape shape = getBlockShape(kernel.launch);
+  if (kernel.numConsumers == 0 || shape.sizes[1] != 1 || shape.sizes[2] != 1)
     return "blocks are not of a constant number of threads in one dimension";
-  kernel.numConsumers = *shape.getNumThreads();
-  constexpr int64_t kMaxThreads = 1024;
   if (kernel.numConsumers % kThreadsOfGroup != 0 ||
-      kernel.numConsumers + numProducers > kMaxThreads)
+      kernel.getNumThreads() > kMaxBlockThreads)
     return llvm::formatv("blocks of {0} threads are no whole warp groups, or "
                          "have no room for {1} more",
-                         kernel.numConsumers, numProducers)
+                         kernel.numConsumers, kernel.numProducers)
         .str();
-  std::string why =
-      getRegisterObstacle(launch, kernel.numConsumers + numProducers);
+  return getRegisterObstacle(kernel.launch, kernel.getNumThreads());
+}
+
+/// Why an operation of `launch` is not what each thread does for itself; empty
+/// if all are.
+static std::string getObstacleInOps(gpu::LaunchOp launch) {
+  std::string why;
   launch.getBody().walk([&](Operation *op) {
-    if (why.empty())
-      why = getObstacleInKernel(op);
+    why = getObstacleInOp(op);
+    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
   });
+  return why;
+}
+
+/// Why producers cannot fill one of the rings, or do all that its copies are
+/// computed of; empty if they can.
+static std::string getObstacleInRings(const SpecializedKernel &kernel,
+                                      SpecializeContext &context) {
+  gpu::LaunchOp launch = kernel.launch;
   GlobalWrites writes(launch);
   ProducerSlice slice(launch.getBody().front());
-  for (RingOp ring : kernel.rings) {
-    if (why.empty())
-      why = getObstacle(ring, writes, context);
+  for (RingOp op : kernel.rings) {
+    std::string why = getObstacleInRing(op, writes, context);
     if (!why.empty())
-      break;
-    Ring matched = matchRing(ring);
-    SmallVector<Operation *> roots = {matched.put, matched.commit};
-    roots.append(matched.copies);
-    for (Operation *op : roots)
-      if (why.empty())
-        why = slice.add(op);
+      return why;
+    Ring ring = matchRing(op);
+    SmallVector<Operation *> roots = {ring.put, ring.commit};
+    roots.append(ring.copies);
+    for (Operation *root : roots)
+      if (std::string why = slice.add(root); !why.empty())
+        return why;
   }
-  if (chip->isSpecific())
-    kernel.registers = chooseRegisters(kernel.numConsumers, numProducers);
+  return "";
+}
+
+/// Decides on `kernel`. Returns why it is left as it is, or empty.
+static std::string decide(SpecializedKernel &kernel,
+                          SpecializeContext &context) {
+  const Chip *chip = resolveChip(kernel.launch, context.options.chip);
+  if (!chip || !chip->hasTensorCopies())
+    return "the chip has no tensor copies";
+  std::string why = getObstacleInBlock(kernel);
+  if (why.empty())
+    why = getObstacleInOps(kernel.launch);
+  if (why.empty())
+    why = getObstacleInRings(kernel, context);
+  if (why.empty() && chip->isSpecific())
+    kernel.registers =
+        chooseRegisters(kernel.numConsumers, kernel.numProducers);
   return why;
 }
 
@@ -225,8 +249,8 @@ static void addThreads(SpecializedKernel &kernel, RewriterBase &rewriter) {
       rewriter.replaceAllUsesWith(size, before);
   });
   rewriter.setInsertionPoint(launch);
-  Value all = arith::ConstantIndexOp::create(
-      rewriter, loc, kernel.numConsumers + kernel.numProducers);
+  Value all =
+      arith::ConstantIndexOp::create(rewriter, loc, kernel.getNumThreads());
   rewriter.modifyOpInPlace(launch,
                            [&] { launch.getBlockSizeXMutable().assign(all); });
 }
@@ -253,9 +277,8 @@ static void apply(SpecializedKernel &kernel, RewriterBase &rewriter) {
       rewriter, kernel.launch.getLoc(),
       rewriter.getI64IntegerAttr(kernel.numConsumers),
       rewriter.getI64IntegerAttr(kernel.numProducers), registers);
-  Block *producer = rewriter.createBlock(&specialize.getProducer());
+  rewriter.createBlock(&specialize.getProducer());
   slice.clone(rewriter);
-  (void)producer;
   Block *consumer = rewriter.createBlock(&specialize.getConsumer());
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
     if (!isa<RingOp, SpecializeOp>(op))
@@ -282,9 +305,11 @@ static std::vector<SpecializedKernel> collect(Operation *root,
             kernel.numProducers, ring.getProducers().value_or(0));
     });
     auto interrupt = [](SpecializeOp) { return WalkResult::interrupt(); };
-    if (!kernel.rings.empty() && kernel.launch && kernel.numProducers > 0 &&
-        !scope->walk(interrupt).wasInterrupted())
-      kernels.push_back(std::move(kernel));
+    if (kernel.rings.empty() || !kernel.launch || kernel.numProducers == 0 ||
+        scope->walk(interrupt).wasInterrupted())
+      continue;
+    kernel.numConsumers = getBlockShape(scope).getNumThreads().value_or(0);
+    kernels.push_back(std::move(kernel));
   }
   return kernels;
 }
@@ -302,7 +327,7 @@ void specializeWarps(Operation *root, const SpecializeWarpsOptions &options) {
   TensorRings tensors(root, rings);
   SpecializeContext context{options, tensors, uniformity, aliases};
   llvm::erase_if(kernels, [&](SpecializedKernel &kernel) {
-    std::string why = describe(kernel, context);
+    std::string why = decide(kernel, context);
     if (!why.empty())
       recordRemark(RemarkId::SpecializeWarps_NotSpecialized,
                    kernel.rings.front())
