@@ -18,7 +18,7 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 Array getLocation(Operation *op) {
-  SourceLocation location = makeLocation(op->getLoc());
+  SourceLocation location = getSourceLocation(op->getLoc());
   return Array{location.file, location.line, location.column};
 }
 

@@ -395,7 +395,7 @@ Object PlanWriter::write(func::FuncOp function) {
         "'" + conflict->second->getName().getStringRef() +
             "' op touches memory that the asynchronous '" +
             conflict->first->getName().getStringRef() + "' op in line " +
-            Twine(makeLocation(conflict->first->getLoc()).line) +
+            Twine(getSourceLocation(conflict->first->getLoc()).line) +
             " touches, too, and neither waits for the other; let one depend "
             "on the other's token, or wait for it by gpu.wait");
   if (recursive.contains(function))

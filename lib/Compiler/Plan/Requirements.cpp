@@ -438,7 +438,7 @@ llvm::json::Array describeRequirements(func::FuncOp function,
     }
     if (!isKept)
       continue;
-    SourceLocation place = makeLocation(requirement.loc);
+    SourceLocation place = getSourceLocation(requirement.loc);
     auto describe = [&](AffineExpr side) {
       return describeExpression(side.replaceSymbols(renumbered));
     };

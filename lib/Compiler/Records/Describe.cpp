@@ -204,11 +204,11 @@ describeLife(const std::optional<PlacementLife> &life) {
   BufferLifeRecord record{life->first, life->last, "", {}, "", {}};
   if (life->begin) {
     record.beginOp = life->begin->op;
-    record.begin = makeLocation(life->begin->location);
+    record.begin = getSourceLocation(life->begin->location);
   }
   if (life->end) {
     record.endOp = life->end->op;
-    record.end = makeLocation(life->end->location);
+    record.end = getSourceLocation(life->end->location);
   }
   return record;
 }
@@ -226,9 +226,10 @@ MemoryRecord describeMemory(const MemoryPlacement &placement) {
             << "x";
       stream << buffer.type.getElementType();
     }
-    record.buffers.push_back(
-        {std::move(type), buffer.bytes, buffer.alignment, buffer.offset,
-         buffer.isShared, makeLocation(buffer.loc), describeLife(buffer.life)});
+    record.buffers.push_back({std::move(type), buffer.bytes, buffer.alignment,
+                              buffer.offset, buffer.isShared,
+                              getSourceLocation(buffer.loc),
+                              describeLife(buffer.life)});
   }
   return record;
 }
@@ -255,7 +256,7 @@ static SharedBuffer describeBuffer(MemRefType type, std::string symbol,
     buffer.shape.push_back(extent.value_or(0));
     buffer.strides.push_back(stride.value_or(0));
   }
-  buffer.location = makeLocation(loc);
+  buffer.location = getSourceLocation(loc);
   return buffer;
 }
 

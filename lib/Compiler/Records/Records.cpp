@@ -331,18 +331,6 @@ SnapshotScope::~SnapshotScope() { context.registerActionHandler(nullptr); }
 // Arguments
 //===----------------------------------------------------------------------===//
 
-SourceLocation makeLocation(Location loc) {
-  SourceLocation location;
-  loc->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    location = {file.getFilename().str(), file.getLine(), file.getColumn()};
-    return WalkResult::interrupt();
-  });
-  return location;
-}
-
 std::string printType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;

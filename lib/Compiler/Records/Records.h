@@ -59,7 +59,7 @@ private:
 /// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
 std::string toUTF8(StringRef text);
 
-/// The place of `loc` in a source text.
+/// The first place in a source text that `loc` tells of.
 SourceLocation getSourceLocation(Location loc);
 
 /// An operation by its name and place.
@@ -73,9 +73,6 @@ DistributionRecord describeDistribution(const DistributionFinding &finding);
 
 /// Why there is a barrier.
 BarrierRecord describeBarrier(const BarrierReport &report);
-
-/// The first place in a file that `loc` tells of.
-SourceLocation makeLocation(Location loc);
 
 std::string printType(Type type);
 
