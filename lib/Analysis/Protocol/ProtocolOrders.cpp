@@ -242,8 +242,8 @@ Operation *ProtocolOrders::findPassed(const ProtocolRun &run, unsigned stream,
   while (event-- > 0) {
     if (events[event].kind != ProtocolEvent::Wait)
       continue;
-    int32_t known = run.getClock(agent - agents.begin(),
-                                 event)[agents.size() + events[event].barrier];
+    int32_t known = run.getClock(agent - agents.begin(), event)
+                        .getEnded(events[event].barrier);
     return (known & 1) != int32_t(events[event].parity) ? events[event].op
                                                         : nullptr;
   }

@@ -152,32 +152,36 @@ bool findPeriod(ProtocolWalk &walk, const KernelLoops &loops, Operation *scope,
 // What threads know
 //===----------------------------------------------------------------------===//
 
+/// True if, in `period` iterations, what is known of `stream` goes on by as
+/// many of its iterations, from `before` events on to `behind`; of a stream
+/// that is not in its loop, by none.
+static bool goesOnLike(const ProtocolStream &stream, int64_t before,
+                       int64_t behind, size_t period) {
+  bool isBeforeLoop = !stream.endless || behind <= int64_t(stream.turns[0]);
+  size_t last = stream.turns.size() - 1;
+  return behind - before ==
+         (isBeforeLoop
+              ? 0
+              : int64_t(stream.turns[last] - stream.turns[last - period]));
+}
+
 /// True if, from `turn` to `period` iterations later, what `agent` knows goes
 /// on by as many iterations of those that it knows of.
 static bool isShifted(ArrayRef<ProtocolStream> streams, const ProtocolRun &run,
                       unsigned agent, size_t turn, size_t period) {
   ArrayRef<ProtocolAgent> agents = run.getAgents();
   const ProtocolStream &own = streams[agents[agent].stream];
-  ArrayRef<int32_t> before = run.getClock(agent, own.turns[turn]);
-  ArrayRef<int32_t> behind = run.getClock(agent, own.turns[turn + period]);
-  for (size_t part = 0; part < before.size(); ++part) {
-    int64_t distance = behind[part] - before[part];
-    bool isOfPassed = part >= run.getPassed(0);
-    if (part >= agents.size() && !isOfPassed) {
-      if (distance % 2 != 0)
-        return false;
-      continue;
-    }
-    size_t known = isOfPassed ? part - run.getPassed(0) : part;
-    const ProtocolStream &other = streams[agents[known].stream];
-    if (known == agent)
-      continue;
-    bool isBeforeLoop =
-        !other.endless || behind[part] <= int64_t(other.turns[0]);
-    size_t last = other.turns.size() - 1;
-    if (isBeforeLoop ? distance != 0
-                     : distance != int64_t(other.turns[last] -
-                                           other.turns[last - period]))
+  const ProtocolClock &before = run.getClock(agent, own.turns[turn]);
+  const ProtocolClock &behind = run.getClock(agent, own.turns[turn + period]);
+  for (unsigned barrier = 0; barrier < before.getNumBarriers(); ++barrier)
+    if ((behind.getEnded(barrier) - before.getEnded(barrier)) % 2 != 0)
+      return false;
+  for (unsigned other = 0; other < agents.size(); ++other) {
+    const ProtocolStream &stream = streams[agents[other].stream];
+    if (other != agent && (!goesOnLike(stream, before.getDone(other),
+                                       behind.getDone(other), period) ||
+                           !goesOnLike(stream, before.getPassed(other),
+                                       behind.getPassed(other), period)))
       return false;
   }
   return true;
@@ -218,7 +222,7 @@ static bool hasNoWaitLeft(ArrayRef<ProtocolStream> streams,
                                                         : stream.events.size();
   };
   for (size_t turn = 0; turn <= own.turns.size(); ++turn) {
-    ArrayRef<int32_t> clock = run.getClock(agent, getEnd(own, turn));
+    const ProtocolClock &clock = run.getClock(agent, getEnd(own, turn));
     for (unsigned other = 0; other < agents.size(); ++other) {
       const ProtocolStream &stream = streams[agents[other].stream];
       size_t last = getEnd(stream, turn);
@@ -229,7 +233,7 @@ static bool hasNoWaitLeft(ArrayRef<ProtocolStream> streams,
           break;
         --last;
       }
-      if (other != agent && clock[run.getPassed(other)] < int32_t(last))
+      if (other != agent && clock.getPassed(other) < int32_t(last))
         return false;
     }
   }
@@ -257,11 +261,11 @@ bool isInStep(ArrayRef<ProtocolStream> streams, const ProtocolRun &run) {
     if (!own.endless)
       continue;
     for (size_t turn = 1; turn < own.turns.size(); ++turn) {
-      ArrayRef<int32_t> clock = run.getClock(agent, own.turns[turn]);
+      const ProtocolClock &clock = run.getClock(agent, own.turns[turn]);
       for (unsigned other = 0; other < agents.size(); ++other) {
         const ProtocolStream &stream = streams[agents[other].stream];
         if (other != agent && stream.endless &&
-            clock[other] > int64_t(stream.turns[turn]))
+            clock.getDone(other) > int64_t(stream.turns[turn]))
           return false;
       }
     }

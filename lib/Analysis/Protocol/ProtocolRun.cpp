@@ -21,7 +21,7 @@ ProtocolRun::ProtocolRun(llvm::ArrayRef<ProtocolStream> streams,
                          unsigned numBarriers, int64_t numThreads, Order order)
     : streams(streams), order(order), barriers(numBarriers) {
   makeAgents(numThreads);
-  Clock empty(2 * agents.size() + numBarriers, 0);
+  ProtocolClock empty(agents.size(), numBarriers);
   cursors.assign(agents.size(), 0);
   clocks.assign(agents.size(), empty);
   copies.resize(agents.size());
@@ -114,17 +114,11 @@ ProtocolFault &ProtocolRun::add(ProtocolFault::Kind kind, unsigned agent,
 }
 
 void ProtocolRun::go(unsigned agent) {
-  clocks[agent][agent] = ++cursors[agent];
-  clocks[agent][getPassed(agent)] = cursors[agent];
+  clocks[agent].setDone(agent, ++cursors[agent]);
 }
 
-/// Adds what `clock` knows, from its part `first` on, to what `agent` does.
-void ProtocolRun::join(unsigned agent, const Clock &clock, size_t first) {
-  bool isNew = false;
-  for (size_t part = first; part < clock.size(); ++part) {
-    isNew |= clocks[agent][part] < clock[part];
-    clocks[agent][part] = std::max(clocks[agent][part], clock[part]);
-  }
+/// Keeps what `agent` knows from its next event on, if any of it is new.
+void ProtocolRun::note(unsigned agent, bool isNew) {
   if (isNew)
     history[agent].push_back({cursors[agent], clocks[agent]});
 }
@@ -166,14 +160,14 @@ bool ProtocolRun::step(unsigned agent) {
 bool ProtocolRun::isReady(unsigned agent) {
   const ProtocolEvent &event = getEvent(agent);
   const Barrier &barrier = barriers[event.barrier];
-  bool isKnown =
-      barrier.init && barrier.count > 0 &&
-      clocks[agent][barrier.init->first] > int32_t(barrier.init->second);
+  bool isKnown = barrier.init && barrier.count > 0 &&
+                 clocks[agent].getDone(barrier.init->first) >
+                     int32_t(barrier.init->second);
   bool isFenced = event.kind != ProtocolEvent::Copy;
   if (isKnown && !isFenced) {
     auto [maker, made] = *barrier.init;
     const auto &events = streams[agents[maker].stream].events;
-    for (size_t at = made; at < size_t(clocks[agent][maker]); ++at)
+    for (size_t at = made; at < size_t(clocks[agent].getDone(maker)); ++at)
       isFenced |= events[at].kind == ProtocolEvent::Fence;
   }
   if (isKnown && isFenced)
@@ -198,16 +192,16 @@ void ProtocolRun::endPhase(unsigned number) {
           of = kNever - 1;
   }
   size_t phase = barrier.ended.size();
-  Clock &clock = barrier.ended.emplace_back(barrier.arrived);
-  clock[agents.size() + number] = phase + 1;
+  ProtocolClock &clock = barrier.ended.emplace_back(barrier.arrived);
+  clock.setEnded(number, phase + 1);
   // Whoever waited for the phase before has to know before this one ends.
   if (phase < barrier.waits.size())
     for (auto [agent, event] : barrier.waits[phase])
-      if (clock[getPassed(agent)] <= int32_t(event))
+      if (clock.getPassed(agent) <= int32_t(event))
         add(ProtocolFault::Overrun, agent, event);
   barrier.pending = barrier.count;
   barrier.announced = barrier.brought = 0;
-  barrier.arrived.assign(barrier.arrived.size(), 0);
+  barrier.arrived.clear();
 }
 
 void ProtocolRun::endIfOver(unsigned number) {
@@ -224,7 +218,7 @@ bool ProtocolRun::wait(unsigned agent) {
     return true;
   }
   Barrier &barrier = barriers[event.barrier];
-  int32_t known = clocks[agent][agents.size() + event.barrier];
+  int32_t known = clocks[agent].getEnded(event.barrier);
   int32_t ended = barrier.ended.size();
   // It gets on where it is if the phase that it knows to be over is the one.
   bool isOver = (known & 1) != int32_t(event.parity);
@@ -241,7 +235,7 @@ bool ProtocolRun::wait(unsigned agent) {
   barrier.waits[phase + 1].push_back({agent, cursors[agent]});
   go(agent);
   if (!isOver)
-    join(agent, barrier.ended[phase]);
+    note(agent, clocks[agent].join(barrier.ended[phase]));
   return true;
 }
 
@@ -250,7 +244,7 @@ void ProtocolRun::arrive(unsigned agent) {
   const ProtocolEvent &event = getEvent(agent);
   Barrier &barrier = barriers[event.barrier];
   isReady(agent);
-  int32_t known = clocks[agent][agents.size() + event.barrier];
+  int32_t known = clocks[agent].getEnded(event.barrier);
   if (known != int32_t(barrier.ended.size()))
     add(ProtocolFault::Surplus, agent, at);
   int64_t left = event.count * agents[agent].weight;
@@ -264,8 +258,7 @@ void ProtocolRun::arrive(unsigned agent) {
     int64_t taken = std::min(left, barrier.pending);
     barrier.pending -= taken;
     left -= taken;
-    for (auto [own, other] : llvm::zip_equal(barrier.arrived, clocks[agent]))
-      own = std::max(own, other);
+    barrier.arrived.join(clocks[agent]);
     endIfOver(event.barrier);
   }
 }
@@ -275,7 +268,7 @@ void ProtocolRun::copy(unsigned agent) {
   const ProtocolEvent &event = getEvent(agent);
   Barrier &barrier = barriers[event.barrier];
   isReady(agent);
-  int32_t known = clocks[agent][agents.size() + event.barrier];
+  int32_t known = clocks[agent].getEnded(event.barrier);
   barrier.brought += event.bytes * agents[agent].weight;
   copies[agent].push_back({at, int32_t(barrier.ended.size())});
   bool isTooMuch = barrier.brought > barrier.announced && barrier.pending == 0;
@@ -340,12 +333,12 @@ bool ProtocolRun::meet(unsigned agent) {
 /// Lets all of those who have `met` know what one of them does; or only where
 /// they have gone on from (`isOfPassed`).
 void ProtocolRun::tell(llvm::ArrayRef<unsigned> met, bool isOfPassed) {
-  Clock all(clocks.front().size(), 0);
+  ProtocolClock all(agents.size(), barriers.size());
   for (unsigned agent : met)
-    for (auto [own, clock] : llvm::zip_equal(all, clocks[agent]))
-      own = std::max(own, clock);
+    all.join(clocks[agent]);
   for (unsigned agent : met)
-    join(agent, all, isOfPassed ? getPassed(0) : 0);
+    note(agent,
+         isOfPassed ? clocks[agent].joinPassed(all) : clocks[agent].join(all));
 }
 
 /// Says what those wait for who do not get on.
@@ -365,8 +358,7 @@ void ProtocolRun::findStuck() {
 // Orders
 //===----------------------------------------------------------------------===//
 
-llvm::ArrayRef<int32_t> ProtocolRun::getClock(unsigned agent,
-                                              size_t event) const {
+const ProtocolClock &ProtocolRun::getClock(unsigned agent, size_t event) const {
   const auto &known = history[agent];
   auto behind = llvm::upper_bound(
       known, event, [](size_t at, auto &entry) { return at < entry.first; });
@@ -376,13 +368,13 @@ llvm::ArrayRef<int32_t> ProtocolRun::getClock(unsigned agent,
 bool ProtocolRun::isBefore(unsigned first, size_t event, unsigned second,
                            size_t other) const {
   const ProtocolEvent &done = streams[agents[first].stream].events[event];
-  llvm::ArrayRef<int32_t> clock = getClock(second, other);
+  const ProtocolClock &clock = getClock(second, other);
   if (done.kind == ProtocolEvent::Copy) {
     auto copy = llvm::lower_bound(
         copies[first], event,
         [](const auto &entry, size_t at) { return entry.first < at; });
     return copy != copies[first].end() && copy->first == event &&
-           clock[agents.size() + done.barrier] > copy->second;
+           clock.getEnded(done.barrier) > copy->second;
   }
   if (done.product)
     return isProductBefore(first, *done.product, second, other, kWarpSize);
@@ -391,7 +383,7 @@ bool ProtocolRun::isBefore(unsigned first, size_t event, unsigned second,
   size_t end = done.done.value_or(event) + 1;
   if (first == second)
     return other >= end;
-  return clock[first] >= int32_t(end);
+  return clock.getDone(first) >= int32_t(end);
 }
 
 bool ProtocolRun::isBeforeForGroup(unsigned first, size_t event,
@@ -422,7 +414,7 @@ bool ProtocolRun::isProductBefore(unsigned first, size_t number,
                                   unsigned second, size_t other,
                                   int64_t numThreads) const {
   const ProtocolStream &own = streams[agents[first].stream];
-  llvm::ArrayRef<int32_t> clock = getClock(second, other);
+  const ProtocolClock &clock = getClock(second, other);
   int64_t numWarps = numThreads / kWarpSize;
   for (unsigned agent = 0; agent < agents.size(); ++agent) {
     const ProtocolStream &stream = streams[agents[agent].stream];
@@ -430,7 +422,7 @@ bool ProtocolRun::isProductBefore(unsigned first, size_t number,
         !haveSameProducts(own, stream, number) || !stream.products[number].done)
       continue;
     size_t end = *stream.products[number].done + 1;
-    if (agent == second ? other >= end : clock[agent] >= int32_t(end))
+    if (agent == second ? other >= end : clock.getDone(agent) >= int32_t(end))
       return true;
   }
   return false;
@@ -439,7 +431,7 @@ bool ProtocolRun::isProductBefore(unsigned first, size_t number,
 bool ProtocolRun::isFencedBefore(unsigned first, size_t event, unsigned second,
                                  size_t other) const {
   const auto &events = streams[agents[first].stream].events;
-  size_t end = first == second ? other : getClock(second, other)[first];
+  size_t end = first == second ? other : getClock(second, other).getDone(first);
   for (size_t at = event + 1; at < std::min(end, events.size()); ++at)
     if (events[at].kind == ProtocolEvent::Fence && !events[at].isOfInits)
       return true;

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs what threads do, and keeps for each of them how much of what others have
-// done comes before where it is: by vector clocks (Fidge; Mattern). Of threads
-// that do the same, two lanes of two warps stand for all.
+// done comes before where it is. Of threads that do the same, two lanes of two
+// warps stand for all.
 //
 // One run tells of all, if each arrival is for a phase that its thread knows to
 // be the next one, and each wait ends before the phase behind the one that it
@@ -20,9 +20,8 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLRUN_H
 #define WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLRUN_H
 
+#include "ProtocolClock.h"
 #include "ProtocolEvents.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 
 namespace mlir::workgroup {
 
@@ -82,13 +81,8 @@ public:
   size_t getEnd(unsigned agent) const { return cursors[agent]; }
   /// True if all agents have done all that is known of them.
   bool isDone() const;
-  /// What the agent knew when it was about to do `event`: of each agent, how
-  /// many of its events; of each mbarrier, how many phases have ended.
-  llvm::ArrayRef<int32_t> getClock(unsigned agent, size_t event) const;
-  /// Where a clock says how many events an agent has gone on from.
-  size_t getPassed(unsigned agent) const {
-    return agents.size() + barriers.size() + agent;
-  }
+  /// What the agent knew when it was about to do `event`.
+  const ProtocolClock &getClock(unsigned agent, size_t event) const;
   /// False if somebody went on later than he might have: then what comes behind
   /// need not be so in any run.
   bool isEager() const { return eagerEnds.empty(); }
@@ -98,17 +92,14 @@ public:
   }
 
 private:
-  /// Of each agent, how many of its events are known of; of each mbarrier, how
-  /// many phases; of each agent, how many events it has gone on from, which
-  /// says nothing of what others see of them.
-  using Clock = llvm::SmallVector<int32_t, 0>;
   struct Barrier {
     int64_t count = 0, pending = 0, announced = 0, brought = 0;
     /// Who made it ready, where.
     std::optional<std::pair<unsigned, size_t>> init;
-    Clock arrived;
+    /// What is known to those who have arrived for the phase.
+    ProtocolClock arrived;
     /// What is known of each phase that has ended to whoever waits for it.
-    std::vector<Clock> ended;
+    std::vector<ProtocolClock> ended;
     /// Who waited for the phase before each phase, and where.
     std::vector<llvm::SmallVector<std::pair<unsigned, size_t>>> waits;
   };
@@ -124,7 +115,7 @@ private:
   }
   bool step(unsigned agent);
   void go(unsigned agent);
-  void join(unsigned agent, const Clock &clock, size_t first = 0);
+  void note(unsigned agent, bool isNew);
   void tell(llvm::ArrayRef<unsigned> met, bool isOfPassed);
   bool wait(unsigned agent);
   void arrive(unsigned agent);
@@ -146,9 +137,9 @@ private:
   std::vector<size_t> eagerEnds;
   std::vector<ProtocolAgent> agents;
   std::vector<size_t> cursors;
-  std::vector<Clock> clocks;
+  std::vector<ProtocolClock> clocks;
   /// Of each agent, what it knew from which event on.
-  std::vector<std::vector<std::pair<size_t, Clock>>> history;
+  std::vector<std::vector<std::pair<size_t, ProtocolClock>>> history;
   std::vector<Barrier> barriers;
   /// The phase that a copy is of, by agent and event; of one that is spoilt, a
   /// phase that never ends.

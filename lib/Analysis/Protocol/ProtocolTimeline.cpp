@@ -75,8 +75,7 @@ ProtocolStep TimelineBuilder::makeStep(unsigned agent,
   step.parity = event.parity;
   if (!isFixed)
     return step;
-  int64_t ended =
-      run.getClock(agent, number)[run.getAgents().size() + event.barrier];
+  int64_t ended = run.getClock(agent, number).getEnded(event.barrier);
   bool isPassed =
       event.kind == ProtocolEvent::Wait && (ended & 1) != int64_t(event.parity);
   step.phase = isPassed ? ended - 1 : ended;
