@@ -53,6 +53,7 @@ static ProgramOptions getProgramOptions(const EmulatorOptions &options) {
   program.instrument.checksRaces = options.check != Check::None;
   program.instrument.withStatistics = options.statistics;
   program.instrument.withDelays = options.delays;
+  program.instrument.forgetsValues = options.forgetsValues;
   // Races are looked for in the program as it is written; the optimiser may
   // take them away, or read what the program does not.
   if (options.check == Check::None)
@@ -240,6 +241,10 @@ static uint64_t getTrialSteps(const Execution &execution,
                               const KernelTables &tables) {
   constexpr uint64_t kTimes = 4;
   return kTimes * (execution.mostIterations + tables.getIterationsPerPoll());
+}
+
+bool EmulatedKernel::needsValues() const {
+  return implementation->program->needsValues;
 }
 
 std::string EmulatedKernel::refuse(const LaunchRequest &request) const {

@@ -113,6 +113,7 @@ static void bindEmulatorOptions(nb::module_ &m) {
       .def_rw("check", &EmulatorOptions::check)
       .def_rw("statistics", &EmulatorOptions::statistics)
       .def_rw("delays", &EmulatorOptions::delays)
+      .def_rw("forgets_values", &EmulatorOptions::forgetsValues)
       .def_rw("chip", &EmulatorOptions::chip);
 }
 
@@ -269,6 +270,8 @@ void bindEmulator(nb::module_ &m) {
   nb::class_<EmulatedKernel>(m, "EmulatedKernel")
       .def("launch", &launch, "request"_a, "on_progress"_a.none() = nb::none(),
            "Run the kernel on the host.")
+      .def_prop_ro("needs_values", &EmulatedKernel::needsValues,
+                   "Whether what memory holds decides something.")
       .def("refuse", &EmulatedKernel::refuse, "request"_a,
            "Why the kernel cannot be launched so; empty if it can.");
   m.def("emulate", &makeKernel, "bitcode"_a, "name"_a, "options"_a, "sources"_a,

@@ -236,6 +236,11 @@ struct EmulatorOptions {
   /// Threads stop for random times, by the seed of the launch, where they order
   /// memory: at atomic operations, volatile accesses and fences.
   bool delays = false;
+  /// Nobody looks at what is computed: it is left out of a kernel whose
+  /// accesses, ways and waits do not depend on what memory holds. Launches have
+  /// the same statistics then, and no findings if there were none; that writes
+  /// store the same value is not known, and they race.
+  bool forgetsValues = false;
   /// The chip, whose features decide how statistics see accesses.
   std::string chip;
 };
@@ -254,6 +259,11 @@ public:
          const EmulatorOptions &options, std::vector<SourceText> sources,
          std::vector<SharedBuffer> sharedBuffers,
          std::vector<DiagnosticRecord> &errors);
+
+  /// Whether values are computed though they were to be left out, because
+  /// something depends on what memory holds: what all kernels write counts
+  /// then.
+  bool needsValues() const;
 
   /// Why the kernel cannot be launched so, as its sizes do not fit; empty if it
   /// can.

@@ -250,6 +250,7 @@ Execution execute(const Program &program, const LaunchRequest &request,
   launch.check = options.check;
   launch.withStatistics = options.statistics;
   launch.withDelays = options.delays;
+  launch.withoutValues = options.forgetsValues && !program.needsValues;
   launch.entry = program.entry;
   launch.sharedEnd = program.tables.sharedEnd + request.dynamicSharedBytes;
   launch.threadsPerBlock =

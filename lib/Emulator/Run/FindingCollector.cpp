@@ -95,7 +95,7 @@ void FindingCollector::addConflicts(const ConflictingAccess &access,
             block.clocks.getKnown(access.thread.linear)))
       continue;
     FindingKey key = makeKey(conflict, access.site, instance);
-    if (!conflict.mayBeSameValue) {
+    if (!conflict.mayBeSameValue || launch.withoutValues) {
       if (!llvm::is_contained(told, key))
         findings.add(key, std::move(instance));
       told.push_back(key);

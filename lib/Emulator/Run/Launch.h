@@ -76,6 +76,8 @@ struct Launch {
   Check check = Check::None;
   bool withStatistics = false;
   bool withDelays = false;
+  /// Memory holds zeros in place of what kernels compute.
+  bool withoutValues = false;
   /// Starts a thread: returns when the thread waits or is done.
   void *(*entry)(ThreadState *) = nullptr;
   std::vector<uint8_t> parameters;

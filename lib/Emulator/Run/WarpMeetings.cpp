@@ -190,6 +190,8 @@ void WarpMeetings::executeMatrix(unsigned warp, uint32_t lanes,
     checkRow(threads[lane], operation);
   if (operation.matrix->getKind() != MatrixOp::Kind::Compute)
     checkFragment(threads[0], operation);
+  if (operation.isIdle)
+    return;
   uint32_t *registers[kWarpSize];
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     registers[lane] = threads[lane].registers;

@@ -139,6 +139,8 @@ struct Operation {
   bool isAligned = true;
   /// An arrival makes nothing known.
   bool isRelaxed = false;
+  /// Nobody looks at what it computes.
+  bool isIdle = false;
   /// The reduction of a predicate that comes with a barrier.
   std::optional<BarrierReduction> reduction;
   std::optional<WarpOp> warp;

@@ -16,6 +16,7 @@
 #define WORKGROUP_LIB_EMULATOR_TRANSLATE_EMISSIONCONTEXT_H
 
 #include "Emulator/State/ThreadState.h"
+#include "IdleValues.h"
 #include "KernelFacts.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -26,6 +27,8 @@ struct InstrumentOptions {
   bool withStatistics = false;
   /// Threads stop where they order memory.
   bool withDelays = false;
+  /// Nobody looks at what is computed: it is left out, if it decides nothing.
+  bool forgetsValues = false;
 };
 
 class EmissionContext {
@@ -115,6 +118,8 @@ public:
   llvm::DenseMap<const Value *, std::pair<uint32_t, uint32_t>> products;
   /// Parameters that are tensor maps.
   llvm::SmallPtrSet<const Value *, 4> tensorMaps;
+  /// What is left out of the kernel.
+  IdleValues idle;
 
 private:
   llvm::BasicBlock *end = nullptr;

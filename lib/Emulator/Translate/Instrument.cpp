@@ -215,12 +215,37 @@ static void rewriteInstructions(EmissionContext &context) {
       make_pointer_range(instructions(context.function)));
   // From the end on, so that a block that is split has little behind the split.
   for (Instruction *instruction : reverse(all))
-    if (context.facts.ordinals.contains(instruction) ||
-        isa<AddrSpaceCastInst>(instruction))
+    if (!context.idle.removed.contains(instruction) &&
+        (context.facts.ordinals.contains(instruction) ||
+         isa<AddrSpaceCastInst>(instruction)))
       instrumenter.rewrite(*instruction);
 }
 
-Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
+/// Finds what can be left out. False if all values count.
+static bool forgetValues(PreparedKernel &kernel, const KernelTables &tables,
+                         IdleValues &idle) {
+  if (tables.hasWarpgroups) // whose registers are looked at
+    return false;
+  std::optional<IdleValues> found = findIdleValues(*kernel.function);
+  if (!found)
+    return false;
+  idle = std::move(*found);
+  forgetValues(*kernel.function, idle);
+  return true;
+}
+
+static void removeIdle(Function &function, const IdleValues &idle) {
+  SmallVector<Instruction *> removed;
+  for (Instruction &instruction : instructions(function))
+    if (idle.removed.contains(&instruction))
+      removed.push_back(&instruction);
+  for (Instruction *instruction : removed)
+    instruction->dropAllReferences();
+  for (Instruction *instruction : removed)
+    instruction->eraseFromParent();
+}
+
+Function *instrument(PreparedKernel &kernel, InstrumentOptions &options,
                      KernelTables &tables,
                      std::vector<DiagnosticRecord> &errors) {
   Function *original = kernel.function;
@@ -228,8 +253,12 @@ Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
   KernelFacts facts(kernel, tables, errors);
   if (!errors.empty())
     return nullptr;
+  IdleValues idle;
+  options.forgetsValues =
+      options.forgetsValues && forgetValues(kernel, tables, idle);
   Function *function = kernel.function = moveBody(*original);
   EmissionContext context(*function, facts, options, tables, errors);
+  context.idle = std::move(idle);
   readParameters(context, *original, kernel.copies);
   original->eraseFromParent();
   replaceShared(context);
@@ -238,6 +267,7 @@ Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
   if (tables.hasWarpgroups && options.checksRaces)
     watchProductRegisters(context);
   rewriteInstructions(context);
+  removeIdle(*function, context.idle);
   if (!errors.empty())
     return nullptr;
   if (tables.sites.size() >= kMaxSites) {

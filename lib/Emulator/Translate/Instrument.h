@@ -25,7 +25,8 @@ namespace mlir::workgroup::emulator {
 /// Every access goes by a check, special registers are read from the thread's
 /// state, and operations that wait become suspensions of a coroutine. What is
 /// not understood is an error.
-llvm::Function *instrument(PreparedKernel &kernel, InstrumentOptions options,
+/// `forgetsValues` of the options tells then whether they were left out.
+llvm::Function *instrument(PreparedKernel &kernel, InstrumentOptions &options,
                            KernelTables &tables,
                            std::vector<DiagnosticRecord> &errors);
 

@@ -24,13 +24,15 @@ namespace mlir::workgroup::emulator {
 /// takes the result from where the last of them put it.
 void MeetingEmitter::suspendAt(CallInst &call, Operation operation) {
   bool isWarp = operation.warp || operation.matrix;
+  bool isIdle = operation.isIdle;
   operation.exchange = context.facts.exchanges.numbers.lookup(&call);
   uint32_t number = context.addOperation(call, std::move(operation));
   IRBuilder<> builder(&call);
   SmallVector<Value *> operands(call.args());
-  context.storeRegisters(builder, operands);
+  if (!isIdle)
+    context.storeRegisters(builder, operands);
   context.suspend(builder, number, isWarp ? Wait::Warp : Wait::Barrier);
-  if (call.getType()->isVoidTy()) {
+  if (call.getType()->isVoidTy() || isIdle) {
     call.eraseFromParent();
     return;
   }
@@ -135,7 +137,9 @@ bool MeetingEmitter::emitMatrix(IntrinsicInst &call, StringRef name) {
                               "' has other operands than the emulator knows");
   Operation operation;
   operation.kind = Operation::Kind::Matrix;
-  if (matrix->getKind() != MatrixOp::Kind::Compute) {
+  if (matrix->getKind() == MatrixOp::Kind::Compute) {
+    operation.isIdle = context.idle.kept.contains(&call);
+  } else {
     bool isLoad = matrix->getKind() == MatrixOp::Kind::Load;
     operation.accessSite = addresses.addAccess(
         call, 0, isLoad ? AccessKind::Read : AccessKind::Write,

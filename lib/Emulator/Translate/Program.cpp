@@ -194,10 +194,13 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
   insertBarriers(kernel, options.barriersBefore);
 
   auto program = std::make_unique<Program>();
+  InstrumentOptions instrumented = options.instrument;
   Function *function =
-      instrument(kernel, options.instrument, program->tables, errors);
+      instrument(kernel, instrumented, program->tables, errors);
   if (!function)
     return nullptr;
+  program->needsValues =
+      options.instrument.forgetsValues && !instrumented.forgetsValues;
   StripDebugInfo(*kernel.module);
   std::string problem;
   raw_string_ostream stream(problem);

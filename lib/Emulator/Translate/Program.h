@@ -34,6 +34,8 @@ struct Program {
     bool isConstant;
   };
   std::vector<Variable> variables;
+  /// Values are computed though they were to be left out.
+  bool needsValues = false;
 };
 
 /// Names and addresses of what generated code calls.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Error, UsageError
 from ..records.findings import AccessStatistics, Report
-from ..runtime.emulator import Options
+from ..runtime.emulator import Options, ValuesNeeded
 from ..runtime.random_values import make_random
 from ..system.toolchain import require_numpy
 from .document import Access, Run
@@ -65,6 +66,7 @@ def _run(
     *,
     check: Check,
 ) -> tuple[Report, ...]:
+    """Run each launch; what kernels compute is left out if nothing depends on it."""
     options = Options(
         check=check,
         statistics=check == "none",
@@ -72,13 +74,25 @@ def _run(
         seed=seed,
         fixes=False,
         results=False,
+        values=False,
     )
+    with suppress(ValuesNeeded):
+        reports = _run_with(module, arguments, kernel, options)
+        if not any(report.findings for report in reports):
+            return reports
+    # What is found depends on what is computed: writes of the same values do no harm.
+    return _run_with(module, arguments, kernel, dataclasses.replace(options, values=True))
+
+
+def _run_with(
+    module: Module, arguments: Sequence[Any] | None, kernel: str, options: Options
+) -> tuple[Report, ...]:
     if kernel or not module.entries:
         return _run_kernels(module, arguments, kernel, options)
     reports: list[Report] = []
     for name in module.entries if arguments is None else [None]:
         entry = module.entry(name)
-        values = _choose(entry.arguments, arguments, seed)
+        values = _choose(entry.arguments, arguments, options.seed)
         reports += module.emulate(*values, entry=name, options=options)
     return tuple(reports)
 

@@ -24,8 +24,8 @@ class Translated(NamedTuple):
 class Emulation:
     """The kernels of a module for the emulator, which translates them when they are first run.
 
-    ``translated`` has those that have been, by name, check, whether statistics are made, and
-    whether threads stop for random times.
+    ``translated`` has those that have been, by name, check, whether statistics are made, whether
+    threads stop for random times, and whether values are computed.
     ``made_by_llvm`` is the version of LLVM that wrote the bitcode of a bundle; empty if that was
     done here. There may be no bitcode then.
     """
@@ -37,7 +37,7 @@ class Emulation:
     """Records of the native extension or, from a bundle, those with the same fields."""
     needs_distinct_arguments: bool
     made_by_llvm: str = ""
-    translated: dict[tuple[str, str, bool, bool], Translated] = field(default_factory=dict)
+    translated: dict[tuple[str, str, bool, bool, bool], Translated] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what kernels are translated from."""

@@ -68,6 +68,8 @@ class Options:
 
     ``fixes``: look for barriers that would mend races, and try them. ``results``: whether anybody
     looks at what is computed: else new memory is not filled with what no result looks like.
+    ``values``: whether it is computed at all. If not, statistics are the same, and if nothing is
+    found then nothing is wrong; where that may not be so, ValuesNeeded is raised before it runs.
     """
 
     check: Check = "none"
@@ -81,6 +83,7 @@ class Options:
     statistics: bool = False
     fixes: bool = True
     results: bool = True
+    values: bool = True
 
     def __post_init__(self) -> None:
         """Raise UsageError for a value that makes no sense."""
@@ -100,7 +103,7 @@ class Options:
         if len(self.seeds) > 1:
             shown = sorted(self.seeds)
             raise UsageError(f"error: a launch has one seed, but there are {shown}")
-        for name in ("statistics", "delays", "fixes", "results"):
+        for name in ("statistics", "delays", "fixes", "results", "values"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError.of_option(name, "must be True or False")
         if self.statistics and self.check != "none":
@@ -138,6 +141,10 @@ def _read_number(name: str, value: Any) -> int:
     return number
 
 
+class ValuesNeeded(Exception):
+    """What a program does depends on what memory holds, which was to be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A launch that is ready to run."""
@@ -158,13 +165,15 @@ def prepare(
 ) -> Prepared:
     """Check everything about a launch, at `location`, that can be checked before it.
 
-    Raises ArgumentError, UsageError, CompileError.
+    Raises ArgumentError, UsageError, CompileError, and ValuesNeeded if they were to be left out.
     """
     emulation = kernel._emulation
     load_emulator(emulation)
     _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
     translated = translate(emulation, kernel.name, options)
+    if translated.kernel.needs_values and not options.values:
+        raise ValuesNeeded
     _accept(translated.kernel.refuse(request), kernel, location)
     return Prepared(kernel.name, values, request, translated, options)
 
@@ -233,12 +242,14 @@ def launch(prepared: Prepared) -> Report:
 
 def translate(emulation: Emulation, name: str, options: Options) -> Translated:
     """Make a kernel ready to run, if it is not. Raises CompileError if it cannot be emulated."""
-    key = (name, options.check, options.statistics, options.delays)
-    made = emulation.translated.get(key)
+    kind = (name, options.check, options.statistics, options.delays)
+    made = emulation.translated.get((*kind, options.values))
     if made is None:
         # Of threads that do so at once, the first one's stays.
         new = Translated(_translate(emulation, name, options), threading.Lock())
-        made = emulation.translated.setdefault(key, new)
+        made = emulation.translated.setdefault((*kind, options.values), new)
+        if made.kernel.needs_values:
+            emulation.translated.setdefault((*kind, True), made)
     return made
 
 
@@ -249,6 +260,7 @@ def _translate(emulation: Emulation, name: str, options: Options) -> _native.Emu
     native_options.check = _native.Check[options.check.upper()]
     native_options.statistics = options.statistics
     native_options.delays = options.delays
+    native_options.forgets_values = not options.values
     native_options.chip = emulation.chip
     result = _native.emulate(
         emulation.bitcode,

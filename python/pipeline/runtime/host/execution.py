@@ -11,7 +11,7 @@ from ...errors import UsageError
 from ...records.findings import Report
 from ..arguments import Value
 from ..arrays import count
-from ..emulator import Options, launch, prepare
+from ..emulator import Options, ValuesNeeded, launch, prepare
 from ..emulator_arrays import Placement
 from ..host_arrays import allocate, as_numpy, hand_over
 from .interpreter import call
@@ -146,13 +146,19 @@ class Executor:
 
     def read(self, memory: Memory, location: Location) -> Any:
         """Return the elements, after all that may write to them."""
+        self._need_values()
         self._flush()
         return as_numpy(memory.array, memory.element_type)
 
     def load(self, element: Memory, location: Location) -> bytes:
         """Return an element, after all that may write to it."""
+        self._need_values()
         self._flush()
         return ctypes.string_at(element.address, element.itemsize)
+
+    def _need_values(self) -> None:
+        if not self._options.values:
+            raise ValuesNeeded
 
     def print(self, text: str, location: Location) -> None:
         """Print, after what the kernels before print."""
