@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,7 +118,9 @@ def find_in_tiles(name: str, tiles: int) -> set[str]:
     arguments = factors if is_product else [np.zeros(32, np.float32), tiles, 3]
     kinds: set[str] = set()
     for order in ("forward", "reverse"):
-        mode = {"order": order, "async_mode": "eager" if order == "reverse" else "on_wait"}
+        mode: dict[str, Any] = {"order": order, "async_mode": "on_wait"}
+        if order == "reverse":
+            mode["async_mode"] = "eager"
         try:
             module.run(*arguments, backend="emulator", check="all", workers=1, **mode)
         except (pipeline.RaceError, pipeline.SynchronizationError) as error:
