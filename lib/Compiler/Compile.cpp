@@ -55,7 +55,9 @@ public:
   Compilation(const SourceText &source, const CompileOptions &options,
               CompileResult &result)
       : source(source), options(options), result(result),
-        context(getRegistry(), MLIRContext::Threading::DISABLED) {}
+        owned(std::make_shared<MLIRContext>(getRegistry(),
+                                            MLIRContext::Threading::DISABLED)),
+        context(*owned) {}
 
   void run();
 
@@ -88,7 +90,9 @@ private:
   const CompileOptions &options;
   CompileResult &result;
 
-  MLIRContext context;
+  /// Whoever explains the program later needs it, too.
+  std::shared_ptr<MLIRContext> owned;
+  MLIRContext &context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
   /// The same, with functions of what becomes kernels, for which a schedule was
@@ -139,10 +143,7 @@ void Compilation::explain(Stage stage) {
   if (stage != Stage::GPU)
     return;
   relocate(*module, lines);
-  (void)runQuietly([&] {
-    result.explanation = explainKernels(*module, report.barriers);
-    return success();
-  });
+  result.explain = explainLater(owned, *module, report.barriers);
 }
 
 TextLinesRecord &Compilation::addLines(Stage stage) {
@@ -485,11 +486,8 @@ void Compilation::run() {
 CompileResult compile(const SourceText &source, const CompileOptions &options) {
   registerPassesOnce();
   CompileResult result;
-  // Deeply nested programs recurse deeply; pages of the stack cost only when
-  // they are touched.
-  constexpr unsigned kStackBytes = 256u << 20;
   CrashReport crash = runGuarded(
-      [&] { Compilation(source, options, result).run(); }, kStackBytes);
+      [&] { Compilation(source, options, result).run(); }, kDeepStackBytes);
   if (!crash.hasReturned) {
     result.succeeded = false;
     result.crash = crash.reason.value_or("a pass received a fatal signal");

@@ -302,6 +302,12 @@ static void bindExplanation(nb::module_ &m) {
       .def_ro("needs", &ExplanationRecord::needs);
 }
 
+static ExplanationRecord explain(CompileResult &result) {
+  nb::gil_scoped_release unlock;
+  return result.explain ? std::exchange(result.explain, nullptr)(result.crash)
+                        : ExplanationRecord();
+}
+
 static void bindCompileResult(nb::module_ &m) {
   nb::class_<CompileResult>(m, "CompileResult")
       .def_ro("succeeded", &CompileResult::succeeded)
@@ -332,7 +338,8 @@ static void bindCompileResult(nb::module_ &m) {
       .def_ro("snapshots", &CompileResult::snapshots)
       .def_ro("lines", &CompileResult::lines)
       .def_ro("located_ptx", &CompileResult::locatedPTX)
-      .def_ro("explanation", &CompileResult::explanation)
+      .def("explain", &explain,
+           "What explains the kernels; to be asked for once.")
       .def_ro("seconds", &CompileResult::seconds)
       .def_ro("reproducer", &CompileResult::reproducer)
       .def_ro("needs_libdevice", &CompileResult::needsLibdevice)

@@ -156,7 +156,9 @@ struct CompileResult {
   /// directives that tell lines, and the rest.
   std::vector<std::pair<Stage, TextLinesRecord>> lines;
   std::string locatedPTX;
-  ExplanationRecord explanation;
+  /// Finds the rest out, once; that takes as long as to compile the program,
+  /// and can be done by another thread. A crash is told as below.
+  std::function<ExplanationRecord(std::optional<std::string> &crash)> explain;
   /// Seconds per stage.
   std::vector<std::pair<Stage, double>> seconds;
   /// After a failure, a text that `mlir-opt --run-reproducer` replays; empty if

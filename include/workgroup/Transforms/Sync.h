@@ -163,13 +163,18 @@ struct BarrierNeed {
   std::vector<SyncFinding> findings = {};
 };
 
-/// The barriers in the GPU modules of `module`, of which `present` is known. Of
-/// each GPU module the first `maxTried` are tried to be left out. Diagnostics
-/// on what is left out are not held back.
-std::vector<BarrierNeed> findBarrierNeeds(ModuleOp module,
-                                          const SyncOptions &options,
-                                          ArrayRef<SyncReport> present,
-                                          unsigned maxTried);
+/// What verification says of the kernels of a module, and what each barrier in
+/// them is for.
+struct SyncExplanation {
+  std::vector<SyncReport> reports;
+  std::vector<BarrierNeed> needs;
+};
+
+/// Verifies the kernels of `module`, and says what the barriers in its GPU
+/// modules are for; of each the first `maxTried` are tried to be left out.
+/// Diagnostics are not held back.
+SyncExplanation explainSync(ModuleOp module, const SyncOptions &options,
+                            unsigned maxTried);
 
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Sync.h.inc"

@@ -10,8 +10,10 @@
 #include "Analysis/Program/OpEffects.h"
 #include "MBarriers.h"
 #include "Records.h"
+#include "Support/CrashGuard.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms/Sync.h"
@@ -122,16 +124,13 @@ collectOperations(ModuleOp module, const KernelNumbers &numbers,
 
 static BarrierNeedRecord describeNeed(const BarrierNeed &need,
                                       const KernelNumbers &numbers,
-                                      ArrayRef<BarrierReport> inserted) {
+                                      ArrayRef<Operation *> inserted) {
   Operation *op = need.barrier;
   BarrierNeedRecord record;
   record.kernel = numbers.get(op);
   record.at = describePlace(op);
-  auto *report = llvm::find_if(inserted, [&](const BarrierReport &report) {
-    return report.barrier == op;
-  });
-  if (report != inserted.end())
-    record.inserted = report - inserted.begin();
+  if (auto *it = llvm::find(inserted, op); it != inserted.end())
+    record.inserted = it - inserted.begin();
   SyncReport found;
   found.location = op->getLoc();
   found.verdict = need.verdict;
@@ -143,8 +142,8 @@ static BarrierNeedRecord describeNeed(const BarrierNeed &need,
   return record;
 }
 
-ExplanationRecord explainKernels(ModuleOp module,
-                                 ArrayRef<BarrierReport> inserted) {
+static ExplanationRecord explainKernels(ModuleOp module,
+                                        ArrayRef<Operation *> inserted) {
   ExplanationRecord record;
   KernelNumbers numbers(module);
   DenseMap<Operation *, int64_t> operations;
@@ -152,14 +151,55 @@ ExplanationRecord explainKernels(ModuleOp module,
   record.mbarriers = describeMBarriers(module, operations, record.operations);
   SyncOptions options;
   options.assumeDistinctArguments = true; // as when they are compiled
-  std::vector<SyncReport> reports;
-  (void)verifySync(module, options, &reports);
-  for (const SyncReport &report : reports)
+  SyncExplanation sync = explainSync(module, options, kMaxTrials);
+  for (const SyncReport &report : sync.reports)
     record.verdicts.push_back(describeSync(report));
-  for (const BarrierNeed &need :
-       findBarrierNeeds(module, options, reports, kMaxTrials))
+  for (const BarrierNeed &need : sync.needs)
     record.needs.push_back(describeNeed(need, numbers, inserted));
   return record;
+}
+
+namespace {
+
+/// A copy of a program as it is at stage GPU.
+struct Explained {
+  std::shared_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  /// The barriers that were inserted, by the numbers of their reports.
+  SmallVector<Operation *> inserted;
+
+  ExplanationRecord explain(std::optional<std::string> &crash);
+};
+
+} // namespace
+
+ExplanationRecord Explained::explain(std::optional<std::string> &crash) {
+  ExplanationRecord record;
+  CrashReport report = runGuarded(
+      [&] {
+        // What is found is told by records, and by nothing else.
+        ScopedDiagnosticHandler silence(context.get(),
+                                        [](Diagnostic &) { return success(); });
+        record = explainKernels(*module, inserted);
+      },
+      kDeepStackBytes);
+  if (!report.hasReturned)
+    crash = report.reason.value_or("an analysis received a fatal signal");
+  return record;
+}
+
+std::function<ExplanationRecord(std::optional<std::string> &)>
+explainLater(std::shared_ptr<MLIRContext> context, ModuleOp program,
+             ArrayRef<BarrierReport> reports) {
+  auto explained = std::make_shared<Explained>();
+  explained->context = std::move(context);
+  IRMapping mapping;
+  explained->module = cast<ModuleOp>(program->clone(mapping));
+  for (const BarrierReport &report : reports)
+    explained->inserted.push_back(mapping.lookupOrNull(report.barrier));
+  return [explained](std::optional<std::string> &crash) {
+    return explained->explain(crash);
+  };
 }
 
 std::vector<SyncRecord> proveKernels(ModuleOp module,

@@ -16,14 +16,21 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "workgroup/Compiler/Explanation.h"
 #include "workgroup/Transforms/Sync.h"
+#include <functional>
+#include <memory>
 
 namespace mlir::workgroup {
 
-/// Explains the kernels of `module`, whose locations are in its text, and which
-/// have not changed since `inserted` barriers were. Diagnostics on what
-/// barriers are for are not held back.
-ExplanationRecord explainKernels(ModuleOp module,
-                                 ArrayRef<BarrierReport> inserted);
+/// Deeply nested programs recurse deeply; pages of the stack cost only when
+/// they are touched.
+constexpr unsigned kDeepStackBytes = 256u << 20;
+
+/// Finds out, once and by any thread, what explains the kernels of a copy of
+/// `program`, whose locations are in its text, and which has not changed since
+/// the barriers of `reports` were inserted.
+std::function<ExplanationRecord(std::optional<std::string> &crash)>
+explainLater(std::shared_ptr<MLIRContext> context, ModuleOp program,
+             ArrayRef<BarrierReport> reports);
 
 /// The verdicts on the synchronisation of the kernels of `module`. Diagnostics
 /// are not held back.

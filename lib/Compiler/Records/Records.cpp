@@ -218,7 +218,7 @@ struct Recorder::Impl {
 
   Impl(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
        CompileResult &result)
-      : result(result), stream(result.rendered, useColor),
+      : context(context), result(result), stream(result.rendered, useColor),
         renderer(sources, &context, stream),
         collector(&context, [&result](Diagnostic &diagnostic) {
           nameAllLocations(diagnostic);
@@ -226,6 +226,7 @@ struct Recorder::Impl {
           return failure(); // the renderer comes next
         }) {}
 
+  MLIRContext &context;
   CompileResult &result;
   TextStream stream;
   SourceMgrDiagnosticHandler renderer;
@@ -243,7 +244,10 @@ Recorder::Recorder(MLIRContext &context, llvm::SourceMgr &sources,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
 }
 
-Recorder::~Recorder() { impl->result.rendered = toUTF8(impl->result.rendered); }
+Recorder::~Recorder() {
+  impl->context.setRemarkEngine(nullptr);
+  impl->result.rendered = toUTF8(impl->result.rendered);
+}
 
 //===----------------------------------------------------------------------===//
 // Snapshots

@@ -9,10 +9,12 @@
 // Each barrier of a kernel is left out of a copy of it, which is verified: what
 // is found there, and not in the kernel as it is, is what the barrier is for.
 // That holds for barriers of any origin: of the program, of insertion, of the
-// lowering of rings.
+// lowering of rings. What is known of the accesses does not depend on where
+// barriers stand, and is found once.
 //
 //===----------------------------------------------------------------------===//
 
+#include "SyncHandover.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "workgroup/Support/Kernel.h"
@@ -35,6 +37,17 @@ static bool isPresent(const SyncFinding &finding,
   });
 }
 
+/// Adds what is found without the barrier, and not in the kernel as it is.
+static void addFindings(SyncReport &without, ArrayRef<SyncReport> present,
+                        BarrierNeed &need) {
+  for (SyncFinding &finding : without.findings) {
+    if (isPresent(finding, present))
+      continue;
+    need.verdict = std::max(need.verdict, finding.verdict);
+    need.findings.push_back(std::move(finding));
+  }
+}
+
 /// Verifies a copy of `kernels`, alone in a module, without `barrier`.
 static void leaveOut(gpu::GPUModuleOp kernels, Operation *barrier,
                      const SyncOptions &options, ArrayRef<SyncReport> present,
@@ -45,38 +58,117 @@ static void leaveOut(gpu::GPUModuleOp kernels, Operation *barrier,
   mapping.lookup(barrier)->erase();
   std::vector<SyncReport> reports;
   (void)verifySync(*without, options, &reports);
-  need.isTried = true;
   for (SyncReport &report : reports)
-    for (SyncFinding &finding : report.findings) {
-      if (isPresent(finding, present))
-        continue;
-      need.verdict = std::max(need.verdict, finding.verdict);
-      need.findings.push_back(std::move(finding));
-    }
+    addFindings(report, present, need);
 }
 
-std::vector<BarrierNeed> findBarrierNeeds(ModuleOp module,
-                                          const SyncOptions &options,
-                                          ArrayRef<SyncReport> present,
-                                          unsigned maxTried) {
-  // Kernels are told what launches say, in a copy.
+namespace {
+
+/// A copy of a program in which barriers can be left out.
+class BarrierTrials {
+public:
+  BarrierTrials(ModuleOp module, const SyncOptions &options);
+
+  std::vector<SyncReport> verify();
+  BarrierNeed tryWithout(Operation *barrier, ArrayRef<SyncReport> present);
+
+private:
+  bool leaveOutHere(Operation *barrier, ArrayRef<SyncReport> present,
+                    BarrierNeed &need);
+
+  const SyncOptions options;
+  ModuleOp module;
   IRMapping mapping;
-  OwningOpRef<ModuleOp> informed(cast<ModuleOp>(module->clone(mapping)));
-  inferLaunchSizes(*informed);
-  std::vector<BarrierNeed> needs;
+  OwningOpRef<ModuleOp> copy;
+  KnownProgram known;
+  /// Those of the copy as it is; empty if calls were replaced.
+  std::vector<std::unique_ptr<KernelSync>> kernels;
+};
+
+} // namespace
+
+BarrierTrials::BarrierTrials(ModuleOp module, const SyncOptions &options)
+    : options(options), module(module),
+      copy(cast<ModuleOp>(module->clone(mapping))),
+      known(copy.get(), options, /*isToBeKept=*/false) {
+  inferLaunchSizes(*copy); // kernels are told what launches say
+}
+
+std::vector<SyncReport> BarrierTrials::verify() {
+  std::vector<SyncReport> reports;
+  if (known.getProgram().getRoot() != *copy) { // calls were replaced
+    (void)verifySync(module, options, &reports);
+    return reports;
+  }
+  SmallVector<Operation *> scopes = known.getProgram().inlineAll();
+  SyncAnalyses &analyses = known.analyze();
+  analyses.entersCalls = true;
+  for (Operation *scope : scopes) {
+    kernels.push_back(std::make_unique<KernelSync>(scope, analyses));
+    known.add(*kernels.back());
+    reports.push_back(
+        reportSync(*kernels.back(), analyses, /*tellsAssumptions=*/true));
+  }
+  return reports;
+}
+
+/// Verifies the kernel of `barrier` without it. False if that takes a fresh
+/// look at all of it.
+bool BarrierTrials::leaveOutHere(Operation *barrier,
+                                 ArrayRef<SyncReport> present,
+                                 BarrierNeed &need) {
+  auto kernel = llvm::find_if(kernels, [&](const auto &kernel) {
+    return kernel->getScope()->isProperAncestor(barrier);
+  });
+  if (kernel == kernels.end())
+    return false;
+  const std::shared_ptr<KernelFacts> &facts = (*kernel)->getFacts();
+  // Who gave up on some answers might not have had to on fewer questions.
+  if (facts->conflicts.isExhausted())
+    return false;
+  Block *block = barrier->getBlock();
+  Block::iterator next = std::next(barrier->getIterator());
+  barrier->remove();
+  facts->conflicts.renewEffort();
+  KernelSync without((*kernel)->getScope(), known.getAnalyses(), facts);
+  SyncReport report = reportSync(without, known.getAnalyses(),
+                                 /*tellsAssumptions=*/false);
+  block->getOperations().insert(next, barrier);
+  if (facts->conflicts.isExhausted())
+    return false;
+  addFindings(report, present, need);
+  return true;
+}
+
+BarrierNeed BarrierTrials::tryWithout(Operation *barrier,
+                                      ArrayRef<SyncReport> present) {
+  BarrierNeed need;
+  need.barrier = barrier;
+  need.isTried = true;
+  Operation *copied = mapping.lookup(barrier);
+  if (!leaveOutHere(copied, present, need))
+    leaveOut(copied->getParentOfType<gpu::GPUModuleOp>(), copied, options,
+             present, need);
+  return need;
+}
+
+SyncExplanation explainSync(ModuleOp module, const SyncOptions &options,
+                            unsigned maxTried) {
+  BarrierTrials trials(module, options);
+  SyncExplanation explanation;
+  explanation.reports = trials.verify();
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
-    auto copy = cast<gpu::GPUModuleOp>(mapping.lookup(kernels.getOperation()));
     unsigned numTried = 0;
     kernels->walk([&](Operation *op) {
       if (!isBlockBarrier(op))
         return;
-      BarrierNeed &need = needs.emplace_back();
-      need.barrier = op;
-      if (op->use_empty() && numTried++ < maxTried)
-        leaveOut(copy, mapping.lookup(op), options, present, need);
+      bool isTried = op->use_empty() && numTried++ < maxTried;
+      explanation.needs.push_back(
+          isTried ? trials.tryWithout(op, explanation.reports)
+                  : BarrierNeed{op});
     });
   }
-  return needs;
+  return explanation;
 }
 
 } // namespace mlir::workgroup

@@ -275,6 +275,11 @@ private:
   unsigned numRaces[2] = {}; // possible ones, and certain ones
 };
 
+/// Verifies a kernel; whether that it is safe rests on accesses being in bounds
+/// takes as long again, and is told if `tellsAssumptions`.
+SyncReport reportSync(KernelSync &kernel, const SyncAnalyses &analyses,
+                      bool tellsAssumptions);
+
 /// Emits what was found, as `options` ask for. Fails if it emits an error.
 LogicalResult emitFindings(ArrayRef<SyncFinding> findings,
                            const SyncOptions &options);

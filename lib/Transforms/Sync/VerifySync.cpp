@@ -97,8 +97,8 @@ static bool needsBounds(const KernelSync &kernel,
   return !verifyKernel(unbounded).empty();
 }
 
-static SyncReport report(KernelSync &kernel, const SyncAnalyses &analyses,
-                         bool tellsAssumptions) {
+SyncReport reportSync(KernelSync &kernel, const SyncAnalyses &analyses,
+                      bool tellsAssumptions) {
   SyncReport report;
   report.kernel = getScopeName(kernel.getScope()).str();
   report.location = kernel.getScope()->getLoc();
@@ -118,7 +118,7 @@ static LogicalResult verifySync(KnownProgram &known, const SyncOptions &options,
   SyncAnalyses &analyses = known.getAnalyses();
   analyses.entersCalls = true;
   for (const std::unique_ptr<KernelSync> &kernel : known.getKernels()) {
-    SyncReport found = report(*kernel, analyses, reports != nullptr);
+    SyncReport found = reportSync(*kernel, analyses, reports != nullptr);
     hasFailed |= failed(emitFindings(found.findings, options));
     if (reports)
       reports->push_back(std::move(found));
@@ -145,7 +145,7 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
   bool hasFailed = false;
   for (Operation *scope : scopes) {
     KernelSync kernel(scope, analyses);
-    SyncReport found = report(kernel, analyses, reports != nullptr);
+    SyncReport found = reportSync(kernel, analyses, reports != nullptr);
     hasFailed |= failed(emitFindings(found.findings, options));
     if (reports)
       reports->push_back(std::move(found));

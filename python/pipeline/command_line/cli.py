@@ -21,6 +21,7 @@ from ..errors import CompileError, Error, InternalError, UnverifiedWarning, Usag
 from ..system import worker
 from ..system.files import is_bundle, is_text, write_file
 from ..system.toolchain import find_mlir_opt, plugin_path
+from .launch_sizes import read_launch
 from .parser import make_parser
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ def _run(options: argparse.Namespace) -> int:
                 keep_reads=options.check_races or options.check in ("races", "all"),
                 until="ptx" if options.backend == "cuda" else "llvm",
                 color=_use_color("auto"),
-                **_read_program_options(options, **run_command.read_launch(options)),
+                **_read_program_options(options, **read_launch(options)),
             )
         )
         if module.rendered:
@@ -377,13 +378,13 @@ def _load(options: argparse.Namespace) -> Module:
 
 def _check(options: argparse.Namespace) -> int:
     from ..compiling.checking import check
-    from . import check_command, run_command
+    from . import check_command
 
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
     if options.dynamic and options.input == "-":
         raise UsageError("error: --dynamic reads the program twice: give a file")
-    sizes = run_command.read_launch(options)
+    sizes = read_launch(options)
     return check_command.run(
         options,
         lambda: _wait_for(
@@ -452,9 +453,9 @@ def _tune(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     from ..report.explaining import explain
-    from . import explain_command, run_command
+    from . import explain_command
 
-    program_options = _read_program_options(options, **run_command.read_launch(options))
+    program_options = _read_program_options(options, **read_launch(options))
     answer = explain_command.run(
         options,
         lambda name, arguments: _wait_for(

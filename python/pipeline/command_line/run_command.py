@@ -18,6 +18,7 @@ from ..records.findings import Report, Statistics, to_json
 from ..runtime.emulator import Check, Options, check_trust, load_emulator
 from ..system.files import write_file
 from ..system.toolchain import require_numpy
+from .launch_sizes import read_sizes
 from .values import read_values
 
 if TYPE_CHECKING:
@@ -85,15 +86,6 @@ def _find_kernel(module: Module, name: str) -> Kernel:
     return module.kernels[find_kernel(list(module.kernels), name)]
 
 
-def read_launch(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what compilation is told of the launch of a kernel."""
-    return {
-        "kernel": options.kernel or "",
-        "block": read_sizes(options.block),
-        "grid": read_sizes(options.grid),
-    }
-
-
 def launch_sizes(options: argparse.Namespace) -> dict[str, Any]:
     """Return the sizes of the launch of a kernel."""
     return {
@@ -137,16 +129,6 @@ def _seed_or_name(text: str) -> Any:
     try:
         return int(text)
     except ValueError:  # no number, or one of thousands of digits
-        return text
-
-
-def read_sizes(text: str | None) -> Any:
-    """Return the numbers of --grid and its like; what are none goes as it is, to be refused."""
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
         return text
 
 

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from ..conversion import convert
 from ..errors import CompileError
-from ..records.barriers import Barrier
-from ..records.explanation import BarrierNeed, BufferLife, MBarriers, SyncOperation, TextLines
-from .checking import KernelVerdict
 from .compiler import Chooser, compile_natively, make_chooser, make_request
 from .programs import Program
 from .request import ProgramOptions, Request
-from .results import make_module
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .. import _native
     from ..program.module import Module
+    from ..records.barriers import Barrier
+    from ..records.explanation import BarrierNeed, BufferLife, MBarriers, SyncOperation, TextLines
+    from .checking import KernelVerdict
+
+
+class KernelFacts(NamedTuple):
+    """What orders the threads of all kernels, what is proved of them, and what barriers are for."""
+
+    operations: tuple[SyncOperation, ...]
+    mbarriers: tuple[MBarriers, ...]
+    verdicts: tuple[KernelVerdict, ...]
+    needs: tuple[BarrierNeed, ...]
 
 
 class Explained(NamedTuple):
     """A compiled program, and what explains it.
 
     ``module``: as compiled without explanation, but for locations, which are in the text of stage
-    ``gpu``. ``chooser``: who chose its schedule, if any was wanted. ``lines``: by stage. ``lives``:
-    of the buffers of ``module.workgroup_memory``. ``refusal``: why the program is refused, if it
-    compiles without the proof that its threads do not race.
+    ``gpu``. ``chooser``: who chose its schedule, if any was wanted. ``lines``: by stage. ``find``:
+    finds out the rest, once; that takes as long as compiling, and another thread can do it.
+    ``lives``: of the buffers of ``module.workgroup_memory``. ``refusal``: why the program is
+    refused, if it compiles without the proof that its threads do not race.
     """
 
     program: Program
@@ -37,10 +47,7 @@ class Explained(NamedTuple):
     chooser: Chooser | None
     lines: Mapping[str, TextLines]
     located_ptx: str
-    operations: tuple[SyncOperation, ...]
-    mbarriers: tuple[MBarriers, ...]
-    verdicts: tuple[KernelVerdict, ...]
-    needs: tuple[BarrierNeed, ...]
+    find: Callable[[], KernelFacts]
     barriers: tuple[Barrier, ...]
     lives: tuple[tuple[BufferLife | None, ...], ...]
     refusal: CompileError | None = None
@@ -98,7 +105,23 @@ def _compile(program: Program, request: Request, options: ProgramOptions) -> Exp
 def _collect(
     program: Program, request: Request, chooser: Chooser | None, result: _native.CompileResult
 ) -> Explained:
-    explanation = result.explanation
+    # What becomes of records, which is loaded while the program is compiled.
+    from .results import make_error, make_module
+
+    for name in ("records.explanation", "compiling.checking"):
+        importlib.import_module(f"pipeline.{name}")
+
+    def find() -> KernelFacts:
+        found = result.explain()
+        if result.crash is not None:
+            raise make_error(result, request, chooser.choice if chooser else None)
+        return KernelFacts(
+            operations=convert(found.operations),
+            mbarriers=convert(found.mbarriers),
+            verdicts=convert(found.verdicts),
+            needs=convert(found.needs),
+        )
+
     return Explained(
         program=program,
         request=request,
@@ -106,10 +129,7 @@ def _collect(
         chooser=chooser,
         lines={stage.name.lower(): convert(lines) for stage, lines in result.lines},
         located_ptx=result.located_ptx,
-        operations=convert(explanation.operations),
-        mbarriers=convert(explanation.mbarriers),
-        verdicts=convert(explanation.verdicts),
-        needs=convert(explanation.needs),
+        find=find,
         barriers=convert(result.barriers),
         lives=tuple(
             tuple(convert(buffer.life) for buffer in memory.buffers) for memory in result.memory

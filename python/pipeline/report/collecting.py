@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -30,10 +31,10 @@ from .synchronisation import describe_verdict, list_barriers, list_operations, l
 from .trust import list_statements
 
 if TYPE_CHECKING:
-    from ..compiling.explaining import Explained
+    from ..compiling.explaining import Explained, KernelFacts
     from ..diagnostics import Remark
     from ..program import module
-    from .document import Ring
+    from .document import PassChange, Ring
 
 T = TypeVar("T")
 
@@ -46,18 +47,26 @@ class Collector:
     def __init__(
         self,
         explained: Explained,
-        code: MachineCode | None,
+        facts: KernelFacts,
         emulation: Emulation | None,
     ) -> None:
         self._explained = explained
+        self._facts = facts
         self._module = explained.module
-        self._code = code or MachineCode({}, {}, "", {"resources": _NOT_ASKED, "sass": _NOT_ASKED})
+        self._code = MachineCode({}, {}, "", {"resources": _NOT_ASKED, "sass": _NOT_ASKED})
         self._emulation = emulation or Emulation((), (), _NOT_ASKED)
         self._table = LineTable(explained.program.name, explained.lines)
-        self._places = _find_places(explained, self._table)
+        self._places = _find_places(explained, facts, self._table)
 
-    def collect(self, command: str, options: Mapping[str, str]) -> Document:
+    def collect_texts(self) -> None:
+        """Collect what takes longest, and for which no machine code is needed."""
+        _ = self._stages, self._changes
+
+    def collect(
+        self, code: MachineCode | None, command: str, options: Mapping[str, str]
+    ) -> Document:
         """Return the document. `command` and `options` are what the program was compiled by."""
+        self._code = code or self._code
         kernels = tuple(
             self._describe(number, kernel)
             for number, kernel in enumerate(self._module.kernels.values())
@@ -67,13 +76,14 @@ class Collector:
             missing["choices"] = "the schedule was given, or the program has kernels of its own"
         numerics = self._explained.request.numerics
         refusal = self._explained.refusal
+        machine = self._code.stage(self._table)
         return Document(
             format=FORMAT,
             version=VERSION,
             program=self._explained.program.name,
             refusal=describe_refusal(refusal, self._table, is_compiled=True) if refusal else None,
-            stages=self._list_stages(),
-            passes=list_changes(self._module.snapshots),
+            stages=(*self._stages, *([machine] if machine else [])),
+            passes=self._changes,
             kernels=kernels,
             decisions=list_decisions(self._module.remarks, self._table),
             choices=list_choices(self._explained.chooser, self._table),
@@ -96,33 +106,37 @@ class Collector:
 
     # --- the program ------------------------------------------------------------------------------
 
-    def _list_stages(self) -> tuple[Stage, ...]:
+    @functools.cached_property
+    def _changes(self) -> tuple[PassChange, ...]:
+        return list_changes(self._module.snapshots)
+
+    @functools.cached_property
+    def _stages(self) -> tuple[Stage, ...]:
+        """All but the machine code."""
         texts = {"source": self._explained.program.text}
         if self._module.schedule is not None:
             texts["transform"] = self._module.schedule
         texts |= self._module.texts
-        stages = [self._table.stage(name, text.rstrip("\n")) for name, text in texts.items()]
-        code = self._code.stage(self._table)
-        return (*stages, code) if code else tuple(stages)
+        return tuple(self._table.stage(name, text.rstrip("\n")) for name, text in texts.items())
 
     # --- kernels ----------------------------------------------------------------------------------
 
     def _describe(self, number: int, kernel: module.Kernel) -> Kernel:
         from .. import _native
 
-        explained, table = self._explained, self._table
+        explained, facts, table = self._explained, self._facts, self._table
         mbarriers = name_mbarriers(
-            (nth, one) for nth, one in enumerate(explained.mbarriers) if one.kernel == number
+            (nth, one) for nth, one in enumerate(facts.mbarriers) if one.kernel == number
         )
         operations = list_operations(
-            [one for one in explained.operations if one.kernel == number], mbarriers, table
+            [one for one in facts.operations if one.kernel == number], mbarriers, table
         )
         remarks = self._remarks_on(number)
         rings = list_rings(remarks, table)
         resources = self._describe_resources(kernel)
         reports = [one for one in self._emulation.statistics if one.kernel == kernel.name]
         checks = [one for one in self._emulation.checks if one.kernel == kernel.name]
-        verdict = self._of_kernel(number, explained.verdicts, [v.name for v in explained.verdicts])
+        verdict = self._of_kernel(number, facts.verdicts, [v.name for v in facts.verdicts])
         return Kernel(
             name=kernel.name,
             readable_name=_native.readable_name(kernel.name),
@@ -134,12 +148,12 @@ class Collector:
             residence=self._describe_residence(kernel, resources),
             memory=self._map_memory(number, remarks, rings),
             barriers=list_barriers(
-                [one for one in explained.needs if one.kernel == number],
+                [one for one in facts.needs if one.kernel == number],
                 explained.barriers,
                 table,
             ),
             operations=operations,
-            mbarriers=list_mbarriers(explained.mbarriers, mbarriers, explained.operations, table),
+            mbarriers=list_mbarriers(facts.mbarriers, mbarriers, facts.operations, table),
             rings=rings,
             accesses=list_accesses(reports, table),
             runs=list_runs(checks),
@@ -236,10 +250,12 @@ class Collector:
         return place is not None and (place.file, place.line) in self._places.get(number, ())
 
 
-def _find_places(explained: Explained, table: LineTable) -> Mapping[int, set[tuple[str, int]]]:
+def _find_places(
+    explained: Explained, facts: KernelFacts, table: LineTable
+) -> Mapping[int, set[tuple[str, int]]]:
     """For each kernel, the lines of the program of what orders its threads, and buffers."""
     found: dict[int, set[tuple[str, int]]] = defaultdict(set)
-    for one in explained.operations:
+    for one in facts.operations:
         if one.kernel is not None and (place := table.place(one.at.location)):
             found[one.kernel].add((place.file, place.line))
     for number, memory in enumerate(explained.module.workgroup_memory):

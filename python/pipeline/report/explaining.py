@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..compiling.explaining import Explained, Refused, compile_as_far
 from ..compiling.request import ProgramOptions
-from ..records.findings import to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +50,8 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as ``json`` can write it; ``schema.json`` describes it."""
+        from ..records.findings import to_json
+
         data: dict[str, Any] = to_json(self.document)
         return data
 
@@ -111,13 +112,15 @@ def explain(
 
         return Explanation(collect_refused(explained, command, told), None, explained.refusal)
     module = explained.module
-    with ThreadPoolExecutor(1) as beside:
-        # ptxas and nvdisasm are processes of their own, and take as long as the emulator.
+    with ThreadPoolExecutor(2) as beside:
+        # ptxas and nvdisasm are processes of their own. They take longer than the emulator and the
+        # proofs, and what else there is to tell is collected meanwhile.
         made = (
             beside.submit(make_machine_code, explained.located_ptx, module.chip)
             if assemble
             else None
         )
+        facts = beside.submit(explained.find)
         values = arguments(module) if callable(arguments) else arguments
         kernel = options.get("kernel", "")
         emulation = (
@@ -125,8 +128,9 @@ def explain(
             if emulate
             else None
         )
-        code = made.result() if made else None
-    document = Collector(explained, code, emulation).collect(command, told)
+        collector = Collector(explained, facts.result(), emulation)
+        collector.collect_texts()
+        document = collector.collect(made.result() if made else None, command, told)
     return Explanation(document, module, explained.refusal)
 
 

@@ -48,7 +48,7 @@ def make_machine_code(located_ptx: str, chip: str) -> MachineCode:
     """Assemble PTX that tells its lines, as far as there are tools for it."""
     try:
         cubin, log = assemble(located_ptx, chip, with_lines=True)
-        version = find_version()
+        version = find_version(cubin)
     except Error as error:
         reason = describe_error(error)
         return MachineCode({}, {}, "", {"resources": reason, "sass": reason})

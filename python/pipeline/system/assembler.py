@@ -49,8 +49,13 @@ def assemble(ptx: str, chip: str, *, with_lines: bool = False) -> tuple[bytes, s
         return target.read_bytes(), log
 
 
-def find_version() -> str:
-    """Return the version of ptxas, as ``13.0.88``. Raises ToolError without it."""
+def find_version(cubin: bytes = b"") -> str:
+    """Return the version of ptxas, as ``13.0.88``, by what it notes in machine code, or else says.
+
+    Raises ToolError without it.
+    """
+    if noted := re.search(rb"\bCuda compilation tools, release \S+ V(\d+(?:\.\d+)+)", cubin):
+        return noted[1].decode()
     ptxas = find_ptxas()
     result = subprocess.run([str(ptxas), "--version"], capture_output=True, text=True, check=False)
     match = re.search(r"\bV(\d+(?:\.\d+)+)", result.stdout)

@@ -131,7 +131,7 @@ def _prove(task: Task) -> Outcome | None:
     tile = OneTile(task.kernel, read_tile(dict(task.tile)))
     options: dict[str, Any] = dict(task.options)
     explained = compile_explained(task.text, tuned=tile, **options)
-    for verdict in explained.verdicts:
+    for verdict in explained.find().verdicts:
         if verdict.verdict != "SAFE":
             return _fail("undecided", f"kernel '{verdict.name}' is {verdict.verdict}")
     return None

@@ -379,3 +379,71 @@ def test_attention_is_made_of_two_products() -> None:
     (choice, *_) = pipeline.explain(ATTENTION, assemble=False, emulate=False).document.choices
     assert choice.roofline is not None
     assert choice.roofline.work >= 2 * 32 * 64 * 32
+
+
+BARRIERS = """
+#wg = #gpu.address_space<workgroup>
+gpu.module @kernels {
+  gpu.func @other(%a: memref<64xf32>) workgroup(%s: memref<64xf32, #wg>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = gpu.thread_id x
+    %x = memref.load %a[%t] : memref<64xf32>
+    memref.store %x, %s[%t] : memref<64xf32, #wg>
+    gpu.barrier
+    %c0 = arith.constant 0 : index
+    %y = memref.load %s[%c0] : memref<64xf32, #wg>
+    memref.store %y, %a[%t] : memref<64xf32>
+    gpu.return
+  }
+  gpu.func @steps(%a: memref<64xf32>, %n: index)
+      workgroup(%s: memref<64xf32, #wg>, %r: memref<64xf32, #wg>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c63 = arith.constant 63 : index
+    %u = arith.subi %c63, %t : index
+    scf.for %k = %c0 to %n step %c1 {
+      %x = memref.load %a[%t] : memref<64xf32>
+      memref.store %x, %s[%t] : memref<64xf32, #wg>
+      gpu.barrier
+      %y = memref.load %s[%u] : memref<64xf32, #wg>
+      memref.store %y, %r[%t] : memref<64xf32, #wg>
+      gpu.barrier
+      %z = memref.load %r[%u] : memref<64xf32, #wg>
+      memref.store %z, %a[%t] : memref<64xf32>
+      gpu.barrier
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+"""
+
+
+def remove(text: str, number: int) -> str:
+    """Return the program without a barrier, whose line stays."""
+    parts = text.split("gpu.barrier")
+    return "gpu.barrier".join(parts[:number]) + "// none" + "gpu.barrier".join(parts[number:])
+
+
+def test_what_barriers_are_for_is_what_is_wrong_without_them() -> None:
+    """All are tried on what is known of accesses; each is compared with a program that lacks it."""
+    kernels = pipeline.explain(
+        BARRIERS, sync="keep", emulate=False, assemble=False
+    ).document.kernels
+    barriers = [barrier for kernel in kernels for barrier in kernel.barriers]
+    assert len(barriers) == BARRIERS.count("gpu.barrier")
+    assert {barrier.without for barrier in barriers} == {"RACE", "SAFE"}
+    for number, barrier in enumerate(barriers, 1):
+        lacking = pipeline.check(remove(BARRIERS, number)).kernels
+        found = [finding for kernel in lacking for finding in kernel.findings]
+        assert barrier.without == max((one.verdict for one in found), default="SAFE")
+        assert barrier.witness_count == len(found)
+        told = [
+            (one.message, one.second.place, one.threads, one.meeting) for one in barrier.witnesses
+        ]
+        assert [(message, place.line if place else 0, *rest) for message, place, *rest in told] == [
+            (one.message, one.at.location.line, one.threads, one.place)
+            for one in found[: len(told)]
+        ]
