@@ -86,7 +86,9 @@ def KeepChainsPass : Pass<"workgroup-keep-chains"> {
       as well, by one lane per row. The stores may cover fewer rows and columns than the buffers
       have.
 
-    Everything else is left unchanged.
+    Everything else is left unchanged. A contraction in a loop that multiplies what is made of
+    sums, and is not kept, has the remark `NotKept`, which names the operation that stands in
+    the way.
 
     Run after `workgroup-place-buffers` and before `workgroup-map-to-threads`, with the same
     `threads`. Source: Dao, "FlashAttention-2" (2023).
@@ -101,6 +103,8 @@ def KeepChainsPass : Pass<"workgroup-keep-chains"> {
 
 def KeepChains_KeptChain
     : Passed<"The values between two contractions are in private buffers.">;
+def KeepChains_NotKept
+    : Missed<"The values between two contractions are in workgroup memory.">;
 
 def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
   let summary = "Turn convolutions of blocks into contractions of gathered tiles";

@@ -13,11 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegisterChain.h"
+#include "RegisterChainChecks.h"
 #include "Sharers.h"
+#include "Transforms/Copies/MemoryAccesses.h"
 #include "Transforms/Utils/BufferViews.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
 
@@ -38,37 +41,32 @@ public:
     chain.second.op = second;
   }
 
-  std::optional<RegisterChain> find();
+  /// True if the contraction multiplies, in a loop, what is made of sums.
+  bool isCandidate();
+  /// Finds the chain that ends with the contraction, a candidate. Returns why
+  /// there is none that threads can keep in registers, or empty.
+  std::string find();
+
+  RegisterChain chain = {};
 
 private:
   bool isOwn(Value view);
-  bool addBuffer(Value view, ArrayRef<ChainDim> dims);
-  bool addUses(Value view);
-  bool addOperands(Operation *op, bool &isComplete);
-  bool collect();
-  bool findSecond();
-  bool findFirst();
-  bool sortOps();
-  bool checkShapes(Operation *op, ChainRole role);
-  bool checkInputs(Operation *op, ChainRole role);
-  bool checkOrder();
-  bool chooseForms();
+  std::string addBuffer(Value view, ArrayRef<ChainDim> dims);
+  std::string addUses(Value view);
+  std::string addOperands(Operation *op, bool &isComplete);
+  std::string collect();
+  std::string findSecond();
+  std::string findFirst();
+  std::string checkFirst();
+  std::string chooseForm(Contraction &contraction, MatrixForm &form);
+  std::string chooseForms();
 
   const Chip &chip;
   int64_t numThreads;
-  RegisterChain chain;
   llvm::SetVector<Operation *> ops;
 };
 
 } // namespace
-
-/// True if `op` writes to `view`.
-static bool isWriting(Operation *op, Value view) {
-  if (auto copy = dyn_cast<memref::CopyOp>(op))
-    return copy.getTarget() == view;
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  return structured && llvm::is_contained(structured.getDpsInits(), view);
-}
 
 /// True if workgroup memory `view` gets what is computed from buffers that
 /// threads have for themselves: sums.
@@ -108,25 +106,29 @@ bool RegisterChainFinder::isOwn(Value view) {
   return isDerived(root, seen);
 }
 
-/// Adds the buffer that `view` is of. False if it cannot be.
-bool RegisterChainFinder::addBuffer(Value view, ArrayRef<ChainDim> dims) {
+/// Adds the buffer that `view` is of. Returns why it cannot be, or empty.
+std::string RegisterChainFinder::addBuffer(Value view,
+                                           ArrayRef<ChainDim> dims) {
   Value buffer = getLeadingSource(view);
-  if (!isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
-          buffer.getDefiningOp()) ||
-      llvm::count(dims, ChainDim::Rows) != 1 ||
+  Operation *op = buffer.getDefiningOp();
+  if (!isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op))
+    return op ? nameInRemark(op) + " is not the first part of a buffer"
+              : "a tile is no part of a buffer of the kernel";
+  if (llvm::count(dims, ChainDim::Rows) != 1 ||
       llvm::count(dims, ChainDim::Sums) + llvm::count(dims, ChainDim::Columns) >
           1)
-    return false;
+    return nameInRemark(op) + " has other dimensions than rows and columns";
   auto [it, isNew] =
       chain.buffers.insert({buffer, SmallVector<ChainDim>(dims)});
-  if (!isNew)
-    return ArrayRef<ChainDim>(it->second) == dims;
-  return addUses(buffer);
+  if (isNew)
+    return addUses(buffer);
+  if (ArrayRef<ChainDim>(it->second) != dims)
+    return nameInRemark(op) + " is used with its dimensions exchanged";
+  return "";
 }
 
-/// Adds what uses `view`, of a buffer. False if it is used otherwise than from
-/// its first elements on.
-bool RegisterChainFinder::addUses(Value view) {
+/// Adds what uses `view`, of a buffer. Returns why it cannot be, or empty.
+std::string RegisterChainFinder::addUses(Value view) {
   for (Operation *user : view.getUsers()) {
     auto part = dyn_cast<memref::SubViewOp>(user);
     if (!part) {
@@ -134,51 +136,57 @@ bool RegisterChainFinder::addUses(Value view) {
       continue;
     }
     if (getLeadingSource(part) != getLeadingSource(view))
-      return false;
+      return nameInRemark(part) + " takes other than the first elements of a "
+                                  "buffer";
     chain.views.insert(part);
-    if (!addUses(part))
-      return false;
+    if (std::string why = addUses(part); !why.empty())
+      return why;
   }
-  return true;
+  return "";
 }
 
-/// Adds the buffers of `op` as far as their dimensions are known. False if one
-/// cannot be.
-bool RegisterChainFinder::addOperands(Operation *op, bool &isComplete) {
+/// Adds the buffers of `op` as far as their dimensions are known. Returns why
+/// one cannot be, or empty.
+std::string RegisterChainFinder::addOperands(Operation *op, bool &isComplete) {
   isComplete = true;
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     Value known = chain.getBuffer(copy.getSource());
     if (!known)
       known = chain.getBuffer(copy.getTarget());
     SmallVector<ChainDim> dims = chain.buffers.lookup(known);
-    return llvm::all_of(op->getOperands(), [&](Value operand) {
-      return !isOwn(operand) || addBuffer(operand, dims);
-    });
+    for (Value operand : op->getOperands())
+      if (isOwn(operand))
+        if (std::string why = addBuffer(operand, dims); !why.empty())
+          return why;
+    return "";
   }
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   if (!structured)
-    return false;
+    return nameInRemark(op) + " is not known to go by rows";
   SmallVector<std::optional<ChainDim>> loops = chain.getDims(structured);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isOwn(operand.get()))
       continue;
     AffineMap map = structured.getMatchingIndexingMap(&operand);
     if (!map.isProjectedPermutation())
-      return false;
+      return nameInRemark(op) + " does not index a buffer by its loops";
     SmallVector<ChainDim> dims;
     for (unsigned i = 0; i < map.getNumResults(); ++i)
       if (std::optional<ChainDim> dim = loops[map.getDimPosition(i)])
         dims.push_back(*dim);
-    if (dims.size() != map.getNumResults())
+    if (dims.size() != map.getNumResults()) {
       isComplete = false;
-    else if (!addBuffer(operand.get(), dims))
-      return false;
+      continue;
+    }
+    if (std::string why = addBuffer(operand.get(), dims); !why.empty())
+      return why;
   }
-  return true;
+  return "";
 }
 
-/// Collects buffers and operations until there are no more.
-bool RegisterChainFinder::collect() {
+/// Collects buffers and operations until there are no more. Returns why that
+/// cannot be, or empty.
+std::string RegisterChainFinder::collect() {
   DenseSet<Operation *> done;
   for (bool isChanging = true; isChanging;) {
     isChanging = false;
@@ -187,44 +195,64 @@ bool RegisterChainFinder::collect() {
         continue;
       bool isComplete = false;
       size_t before = ops.size();
-      if (!addOperands(ops[i], isComplete))
-        return false;
+      if (std::string why = addOperands(ops[i], isComplete); !why.empty())
+        return why;
       if (isComplete)
         done.insert(ops[i]);
       isChanging |= isComplete || ops.size() != before;
     }
   }
-  return done.size() == ops.size();
+  for (Operation *op : ops)
+    if (!done.contains(op))
+      return nameInRemark(op) + " has loops along neither rows nor columns";
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
 // The contractions
 //===----------------------------------------------------------------------===//
 
-static bool areOfOneLoop(const Contraction &contraction) {
-  return contraction.rows.loops.size() == 1 &&
-         contraction.columns.loops.size() == 1 &&
-         contraction.sums.loops.size() == 1;
+/// Why the loops of `contraction` are not one for rows, one for columns and one
+/// for sums, or empty.
+static std::string getObstacleInLoops(const Contraction &contraction) {
+  bool isPlain = contraction.rows.loops.size() == 1 &&
+                 contraction.columns.loops.size() == 1 &&
+                 contraction.sums.loops.size() == 1;
+  return isPlain ? "" : "has not one loop each for rows, columns and sums";
 }
 
-static bool hasConstantSizes(linalg::LinalgOp op) {
-  return op.hasPureBufferSemantics() &&
-         !ShapedType::isDynamicShape(op.getStaticLoopRanges());
+/// Fills in `contraction`, the op of which is given. Returns why it is no
+/// contraction of a tile, or empty.
+static std::string describeTile(Contraction &contraction) {
+  linalg::LinalgOp op = contraction.op;
+  if (!op.hasPureBufferSemantics() ||
+      ShapedType::isDynamicShape(op.getStaticLoopRanges()))
+    return "has no constant sizes";
+  return describe(contraction, op.getStaticLoopRanges());
 }
 
-/// Starts from the second contraction.
-bool RegisterChainFinder::findSecond() {
+bool RegisterChainFinder::isCandidate() {
   Contraction &second = chain.second;
-  linalg::LinalgOp op = second.op;
-  chain.loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!chain.loop || chain.loop.getNumResults() != 0 ||
-      op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
-      !hasConstantSizes(op) ||
-      !describe(second, op.getStaticLoopRanges()).empty() ||
-      !areOfOneLoop(second) || !isOwn(second.lhs->get()) ||
-      !isOwn(second.getResult()->get()) ||
-      !isWorkgroupMemory(second.rhs->get().getType()))
-    return false;
+  chain.loop = dyn_cast<scf::ForOp>(second.op->getParentOp());
+  return chain.loop && second.op.getNumReductionLoops() != 0 &&
+         describeTile(second).empty() && isOwn(second.lhs->get());
+}
+
+/// Starts from the second contraction. Returns why that cannot be, or empty.
+std::string RegisterChainFinder::findSecond() {
+  Contraction &second = chain.second;
+  if (chain.loop.getNumResults() != 0)
+    return "the loop around it carries values";
+  if (std::string why = getObstacleInLoops(second); !why.empty())
+    return "it " + why;
+  Type factor = getElementTypeOrSelf(second.lhs->get());
+  if (!factor.isIntOrFloat() || factor.getIntOrFloatBitWidth() != 16)
+    return llvm::formatv("its first factor is of {0}, not of 16 bits", factor)
+        .str();
+  if (!isOwn(second.getResult()->get()))
+    return "its sums are in no buffer of the kernel's own";
+  if (!isWorkgroupMemory(second.rhs->get().getType()))
+    return "its second factor is not in workgroup memory";
   auto getDim = [&](unsigned loop) {
     if (second.rows.find(loop))
       return ChainDim::Rows;
@@ -237,34 +265,47 @@ bool RegisterChainFinder::findSecond() {
     SmallVector<ChainDim> dims;
     for (unsigned i = 0; i < map.getNumResults(); ++i)
       dims.push_back(getDim(map.getDimPosition(i)));
-    if (!addBuffer(operand->get(), dims))
-      return false;
+    if (std::string why = addBuffer(operand->get(), dims); !why.empty())
+      return why;
   }
-  return true;
+  return "";
 }
 
-/// Finds the contraction that the factor of the second one is made of.
-bool RegisterChainFinder::findFirst() {
+/// Why the contraction that was found to be the first one cannot be, or empty.
+std::string RegisterChainFinder::checkFirst() {
+  Contraction &first = chain.first;
+  if (first.op->getBlock() != chain.loop.getBody())
+    return "stands in another block";
+  if (std::string why = describeTile(first); !why.empty())
+    return why;
+  if (std::string why = getObstacleInLoops(first); !why.empty())
+    return why;
+  SmallVector<std::optional<ChainDim>> dims = chain.getDims(first.op);
+  if (dims[first.rows.loops.front()] != ChainDim::Rows ||
+      dims[first.columns.loops.front()] != ChainDim::Sums)
+    return "has rows and columns exchanged";
+  if (!isWorkgroupMemory(first.lhs->get().getType()) ||
+      !isWorkgroupMemory(first.rhs->get().getType()))
+    return "has factors that are not in workgroup memory";
+  return "";
+}
+
+/// Finds the contraction that the factor of the second one is made of. Returns
+/// why there is none, or empty.
+std::string RegisterChainFinder::findFirst() {
   for (Operation *user : ops) {
     auto op = dyn_cast<linalg::LinalgOp>(user);
     if (!op || op == chain.second.op || op.getNumReductionLoops() == 0 ||
         findTile(chain, op) != op.getDpsInitOperand(0))
       continue;
     if (chain.first.op)
-      return false;
+      return "its first factor is made of two contractions";
     chain.first.op = op;
   }
-  Contraction &first = chain.first;
-  if (!first.op || first.op->getBlock() != chain.loop.getBody() ||
-      !hasConstantSizes(first.op) ||
-      !describe(first, first.op.getStaticLoopRanges()).empty() ||
-      !areOfOneLoop(first))
-    return false;
-  SmallVector<std::optional<ChainDim>> dims = chain.getDims(first.op);
-  return dims[first.rows.loops.front()] == ChainDim::Rows &&
-         dims[first.columns.loops.front()] == ChainDim::Sums &&
-         isWorkgroupMemory(first.lhs->get().getType()) &&
-         isWorkgroupMemory(first.rhs->get().getType());
+  if (!chain.first.op)
+    return "its first factor is made of no contraction";
+  std::string why = checkFirst();
+  return why.empty() ? "" : nameInRemark(chain.first.op) + " " + why;
 }
 
 /// The registers that a thread needs for sums, for what is made of the first
@@ -276,198 +317,72 @@ static int64_t countRegisters(const MatrixForm &first,
   return ofFirst + second.tile.rows * second.tile.columns + kOthers;
 }
 
-bool RegisterChainFinder::chooseForms() {
-  auto choose = [&](Contraction &contraction, MatrixForm &form) {
-    std::string why;
-    std::optional<MatrixForm> found =
-        chooseMatrixForm(contraction, chip, /*roundsToTF32=*/false, numThreads,
-                         why, /*hasWholeRows=*/true);
-    if (found)
-      form = *found;
-    return found && form.tile.getNumThreads() == numThreads;
-  };
+/// Chooses how the threads compute `contraction`. Returns why they cannot, or
+/// empty.
+std::string RegisterChainFinder::chooseForm(Contraction &contraction,
+                                            MatrixForm &form) {
+  std::string why;
+  std::optional<MatrixForm> found =
+      chooseMatrixForm(contraction, chip, /*roundsToTF32=*/false, numThreads,
+                       why, /*hasWholeRows=*/true);
+  std::string name = nameInRemark(contraction.op);
+  if (!found)
+    return "tensor cores do not compute " + name +
+           (why.empty() ? ": they round its operands" : ": " + why);
+  form = *found;
+  if (form.tile.getNumThreads() == numThreads)
+    return "";
+  return llvm::formatv("{0} threads cannot have whole rows of {1}", numThreads,
+                       name)
+      .str();
+}
+
+std::string RegisterChainFinder::chooseForms() {
   constexpr int64_t kMaxRegisters = 255;
-  Type factor = getElementTypeOrSelf(chain.second.lhs->get());
+  if (std::string why = chooseForm(chain.first, chain.ofFirst); !why.empty())
+    return why;
+  if (std::string why = chooseForm(chain.second, chain.ofSecond); !why.empty())
+    return why;
   // A lane has two columns of the first result, and takes as many elements.
-  return choose(chain.first, chain.ofFirst) &&
-         choose(chain.second, chain.ofSecond) &&
-         factor.getIntOrFloatBitWidth() == 16 &&
-         chain.ofSecond.lhs.getWidth() == 2 &&
-         countRegisters(chain.ofFirst, chain.ofSecond) <= kMaxRegisters;
+  if (chain.ofSecond.lhs.getWidth() != 2)
+    return "lanes do not take two columns of its first factor";
+  int64_t numRegisters = countRegisters(chain.ofFirst, chain.ofSecond);
+  if (numRegisters > kMaxRegisters)
+    return llvm::formatv("both results take {0} registers of a thread, which "
+                         "has {1}; make tiles smaller, or use more threads",
+                         numRegisters, kMaxRegisters)
+        .str();
+  return "";
 }
 
-//===----------------------------------------------------------------------===//
-// Checks
-//===----------------------------------------------------------------------===//
-
-/// Puts the operations in order. False if they are elsewhere than around the
-/// loop and in its body.
-bool RegisterChainFinder::sortOps() {
-  Block *outer = chain.loop->getBlock(), *inner = chain.loop.getBody();
-  auto isHere = [&](Operation *op) {
-    return op->getBlock() == outer || op->getBlock() == inner;
-  };
-  if (!llvm::all_of(ops, isHere))
-    return false;
-  for (const auto &entry : chain.buffers)
-    if (!isHere(entry.first.getDefiningOp()))
-      return false;
-  chain.ops.assign(ops.begin(), ops.end());
-  llvm::sort(chain.ops, [&](Operation *lhs, Operation *rhs) {
-    if (lhs->getBlock() == rhs->getBlock())
-      return lhs->isBeforeInBlock(rhs);
-    return outer->findAncestorOpInBlock(*lhs)->isBeforeInBlock(
-        outer->findAncestorOpInBlock(*rhs));
-  });
-  return true;
+std::string RegisterChainFinder::find() {
+  std::string why = findSecond();
+  if (why.empty())
+    why = collect();
+  if (why.empty())
+    why = findFirst();
+  if (why.empty())
+    why = sortOps(chain, ops.getArrayRef());
+  if (why.empty())
+    why = checkRoles(chain);
+  if (why.empty())
+    why = chooseForms();
+  return why;
 }
 
-static bool isSink(ChainRole role) {
-  return role == ChainRole::Sink || role == ChainRole::RowSink;
-}
-
-/// True if `op` has all that there is of its buffers; in the end it may have
-/// less of them. What is done to results may leave out columns that only fill
-/// up matrices: nobody reads these, whatever becomes of them.
-bool RegisterChainFinder::checkShapes(Operation *op, ChainRole role) {
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool isScaling = role == ChainRole::Elements && structured &&
-                   findRowFactor(chain, structured);
-  auto mayBeLess = [&](ChainDim dim) {
-    return isSink(role) || (isScaling && dim == ChainDim::Columns);
-  };
-  return llvm::all_of(op->getOperands(), [&](Value operand) {
-    Value buffer = chain.getBuffer(operand);
-    if (!buffer)
-      return true;
-    auto type = cast<MemRefType>(operand.getType());
-    return llvm::all_of_zip(
-        type.getShape(), chain.buffers.find(buffer)->second,
-        [&](int64_t size, ChainDim dim) {
-          return size == chain.getExtent(dim) ||
-                 (mayBeLess(dim) &&
-                  (ShapedType::isDynamic(size) || size < chain.getExtent(dim)));
-        });
-  });
-}
-
-/// True if `op` reads what the emitter can give it: tiles by all of its loops,
-/// and the rest of memory where it goes by tiles.
-bool RegisterChainFinder::checkInputs(Operation *op, ChainRole role) {
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  bool isOfTile = role == ChainRole::Elements || role == ChainRole::Fold ||
-                  role == ChainRole::Sink;
-  if (!structured || role == ChainRole::First || role == ChainRole::Second)
-    return role != ChainRole::Sink || findTile(chain, op);
-  if (role == ChainRole::RowSink &&
-      !llvm::all_of(chain.getDims(structured), [](std::optional<ChainDim> dim) {
-        return dim == ChainDim::Rows || dim == ChainDim::Single;
-      }))
-    return false;
-  OpOperand *tile = findTile(chain, op);
-  if (isOfTile) {
-    if (!tile || !structured.getMatchingIndexingMap(tile).isPermutation())
-      return false;
-    OpOperand *output = structured.getDpsInitOperand(0);
-    if (role != ChainRole::Fold && structured.getMatchingIndexingMap(output) !=
-                                       structured.getMatchingIndexingMap(tile))
-      return false;
-  }
-  unsigned numTiles = 0;
-  for (OpOperand *input : structured.getDpsInputOperands()) {
-    if (!isMemRef(input->get()))
-      continue;
-    Value buffer = chain.getBuffer(input->get());
-    if (!buffer && !isOfTile)
-      return false;
-    if (!buffer || chain.isOfRows(buffer))
-      continue;
-    ++numTiles;
-    if (!isOfTile || structured.getMatchingIndexingMap(input) !=
-                         structured.getMatchingIndexingMap(tile))
-      return false;
-  }
-  return role != ChainRole::Sink || numTiles == 1;
-}
-
-/// True if the dimensions of tiles are those of results.
-static bool hasTileDims(const RegisterChain &chain) {
-  auto getResultDims = [&](const Contraction &contraction) {
-    Contraction copy = contraction;
-    return chain.buffers.find(chain.getBuffer(copy.getResult()->get()))->second;
-  };
-  for (const auto &[buffer, dims] : chain.buffers) {
-    if (chain.isOfRows(buffer))
-      continue;
-    bool isSecond = llvm::is_contained(dims, ChainDim::Columns);
-    if (dims != getResultDims(isSecond ? chain.second : chain.first))
-      return false;
-  }
-  return true;
-}
-
-/// True if everything is there before it is used: in each iteration, and before
-/// and behind the loop.
-bool RegisterChainFinder::checkOrder() {
-  Block *outer = chain.loop->getBlock();
-  DenseSet<Value> filled;
-  bool isInside = false;
-  auto enter = [&] {
-    isInside = true;
-    return llvm::all_of(chain.buffers, [&](const auto &entry) {
-      Value buffer = entry.first;
-      bool isUsed = llvm::any_of(chain.ops, [&](Operation *op) {
-        return op->getBlock() != outer &&
-               llvm::any_of(op->getOperands(), [&](Value operand) {
-                 return chain.getBuffer(operand) == buffer;
-               });
-      });
-      return buffer.getDefiningOp()->getBlock() != outer || !isUsed ||
-             filled.contains(buffer);
-    });
-  };
-  for (Operation *op : chain.ops) {
-    std::optional<ChainRole> role = getRole(chain, op);
-    if (!role || !checkShapes(op, *role) || !checkInputs(op, *role))
-      return false;
-    bool isBehind = op->getBlock() == outer && isInside;
-    if (isSink(*role) && !isBehind)
-      return false;
-    if (op->getBlock() != outer && !isInside && !enter())
-      return false;
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value buffer = chain.getBuffer(operand.get());
-      auto structured = dyn_cast<linalg::LinalgOp>(op);
-      bool isOverwritten =
-          structured ? structured.isDpsInit(&operand) &&
-                           !structured.payloadUsesValueFromOperand(&operand)
-                     : operand.getOperandNumber() == 1;
-      if (buffer && !isOverwritten && !filled.contains(buffer))
-        return false;
-    }
-    for (Value operand : op->getOperands())
-      if (Value buffer = chain.getBuffer(operand);
-          buffer && isWriting(op, operand))
-        filled.insert(buffer);
-  }
-  return isInside;
-}
-
-std::optional<RegisterChain> RegisterChainFinder::find() {
-  if (!findSecond() || !collect() || !findFirst() || !sortOps() ||
-      !hasTileDims(chain) || !checkOrder() || !chooseForms())
-    return std::nullopt;
-  return std::move(chain);
-}
-
-std::vector<RegisterChain> findRegisterChains(Operation *root, const Chip &chip,
-                                              int64_t numThreads) {
+std::vector<RegisterChain>
+findRegisterChains(Operation *root, const Chip &chip, int64_t numThreads,
+                   function_ref<void(linalg::LinalgOp, StringRef)> reportNone) {
   std::vector<RegisterChain> chains;
   root->walk([&](linalg::LinalgOp op) {
-    if (isInLoopOverThreads(op))
+    RegisterChainFinder finder(op, chip, numThreads);
+    if (isInLoopOverThreads(op) || !finder.isCandidate())
       return;
-    if (auto chain = RegisterChainFinder(op, chip, numThreads).find())
-      chains.push_back(std::move(*chain));
+    std::string why = finder.find();
+    if (why.empty())
+      chains.push_back(std::move(finder.chain));
+    else if (reportNone)
+      reportNone(op, why);
   });
   return chains;
 }

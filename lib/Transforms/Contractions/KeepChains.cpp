@@ -64,9 +64,14 @@ LogicalResult keepChains(Operation *root, const KeepChainsOptions &options) {
   const Chip *chip = resolveChip(root, options.chip);
   if (!chip)
     return failure();
+  auto reportNone = [](linalg::LinalgOp op, StringRef why) {
+    recordRemark(RemarkId::KeepChains_NotKept, op)
+        << "what is between two contractions goes through workgroup memory"
+        << remark::reason("{0}", why);
+  };
   IRRewriter rewriter(root->getContext());
   for (const RegisterChain &chain :
-       findRegisterChains(root, *chip, options.threads)) {
+       findRegisterChains(root, *chip, options.threads, reportNone)) {
     recordRemark(RemarkId::KeepChains_KeptChain, chain.second.op)
         << "what is between two contractions kept by threads"
         << remark::metric("Buffers", chain.buffers.size());

@@ -96,9 +96,11 @@ bool usesBuffer(const RegisterChain &chain, Operation *op, Value buffer);
 
 /// The chains in `root` that `numThreads` threads of `chip` can have in
 /// registers. Their buffers are those of blocks in workgroup memory, before the
-/// work of blocks is shared out, or the threads' own.
-std::vector<RegisterChain> findRegisterChains(Operation *root, const Chip &chip,
-                                              int64_t numThreads);
+/// work of blocks is shared out, or the threads' own. `reportNone` is told of
+/// contractions of what sums become that are the end of none, and why.
+std::vector<RegisterChain> findRegisterChains(
+    Operation *root, const Chip &chip, int64_t numThreads,
+    function_ref<void(linalg::LinalgOp, StringRef)> reportNone = nullptr);
 
 } // namespace mlir::workgroup
 

@@ -1,4 +1,5 @@
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(workgroup-keep-chains{threads=64 chip=sm_80}))' | FileCheck %s
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(workgroup-keep-chains{threads=64 chip=sm_80}))' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(workgroup-keep-chains{threads=64 chip=sm_80},workgroup-map-to-threads{threads=64},workgroup-form-launches{threads=64}),workgroup-lower-contractions{chip=sm_80})' | FileCheck %s --check-prefix=LOWER
 
 // What rows came to is stored besides the results, of fewer rows than there are: of the four lanes
@@ -72,6 +73,7 @@ func.func @parts(%q: memref<32x32xf16>, %k: memref<1024x32xf16>, %v: memref<1024
         linalg.yield %1 : f16
       }
       memref.copy %vj, %vs : memref<64x32xf16, strided<[32, 1], offset: ?>> to memref<64x32xf16, #wg>
+      // expected-remark @+1 {{kept by threads}}
       linalg.generic {indexing_maps = [#lhs, #values, #result], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%weights, %vs : memref<32x64xf16, #wg>, memref<64x32xf16, #wg>) outs(%sums : memref<32x32xf32, #own>) {
       ^bb0(%a: f16, %b: f16, %c: f32):
@@ -160,6 +162,7 @@ func.func @copied(%q: memref<32x32xf16>, %k: memref<1024x32xf16>, %v: memref<102
         linalg.yield %1 : f16
       }
       memref.copy %vj, %vs : memref<64x32xf16, strided<[32, 1], offset: ?>> to memref<64x32xf16, #wg>
+      // expected-remark @+1 {{kept by threads}}
       linalg.generic {indexing_maps = [#lhs, #values, #result], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%weights, %vs : memref<32x64xf16, #wg>, memref<64x32xf16, #wg>) outs(%sums : memref<32x32xf32, #own>) {
       ^bb0(%a: f16, %b: f16, %c: f32):
@@ -239,6 +242,7 @@ func.func @spread(%q: memref<32x32xf16>, %k: memref<1024x32xf16>, %v: memref<102
         linalg.yield %1 : f16
       }
       memref.copy %vj, %vs : memref<64x32xf16, strided<[32, 1], offset: ?>> to memref<64x32xf16, #wg>
+      // expected-remark @+1 {{reads more than elements of a tile or of rows}}
       linalg.generic {indexing_maps = [#lhs, #values, #result], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%weights, %vs : memref<32x64xf16, #wg>, memref<64x32xf16, #wg>) outs(%sums : memref<32x32xf32, #own>) {
       ^bb0(%a: f16, %b: f16, %c: f32):
