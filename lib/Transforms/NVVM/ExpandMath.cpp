@@ -186,11 +186,39 @@ private:
   double scale;
 };
 
+/// Sines and cosines of vectors, by element: neither LLVM nor libdevice has a
+/// function of a vector that results in both.
+struct ExpandVectorSincos final : OpRewritePattern<math::SincosOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::SincosOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getOperand().getType());
+    if (!type || type.isScalable())
+      return failure();
+    Location loc = op.getLoc();
+    auto elements =
+        vector::ToElementsOp::create(rewriter, loc, op.getOperand());
+    SmallVector<Value> sines, cosines;
+    for (Value element : elements.getElements()) {
+      auto both =
+          math::SincosOp::create(rewriter, loc, element, op.getFastmath());
+      sines.push_back(both.getSin());
+      cosines.push_back(both.getCos());
+    }
+    rewriter.replaceOp(
+        op, {vector::FromElementsOp::create(rewriter, loc, type, sines),
+             vector::FromElementsOp::create(rewriter, loc, type, cosines)});
+    return success();
+  }
+};
+
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ExpandIntegerPower, ExpandIsNormal, ExpandMultiplyAdd>(context);
+  patterns.add<ExpandIntegerPower, ExpandIsNormal, ExpandMultiplyAdd,
+               ExpandVectorSincos>(context);
   patterns.add<ExpandExponential>(math::ExpOp::getOperationName(), context,
                                   llvm::numbers::log2e);
   patterns.add<ExpandExponential>(math::Exp2Op::getOperationName(), context,

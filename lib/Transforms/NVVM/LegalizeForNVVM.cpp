@@ -273,6 +273,8 @@ static void populateVectorPatterns(RewritePatternSet &patterns) {
   populateVectorBitCastLoweringPatterns(patterns);
   populateVectorRankReducingFMAPattern(patterns);
   populateVectorInsertExtractStridedSliceTransforms(patterns);
+  populateVectorToElementsUnrollPatterns(patterns);
+  populateVectorFromElementsUnrollPatterns(patterns);
   patterns.add<LowerDynamicExtract, LowerDynamicInsert>(patterns.getContext());
   patterns.add<PackInGenericMemory<CompressStoreOp>,
                PackInGenericMemory<ExpandLoadOp>>(patterns.getContext());
