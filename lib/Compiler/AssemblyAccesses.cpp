@@ -274,24 +274,32 @@ bool StatementBuilder::update() {
 // Asynchronous copies and matrices
 //===----------------------------------------------------------------------===//
 
-/// `cp.async.cg.shared.global`, `cp.async.commit_group`, `cp.async.wait_group`.
+/// `cp.async.commit_group`, `cp.async.wait_group`, `cp.async.wait_all`.
+bool StatementBuilder::groupCopies() {
+  ArrayRef<StringRef> words(statement.opcode);
+  if (words.size() != 3 || words[0] != "cp" || words[1] != "async")
+    return false;
+  if (words[2] == "wait_group" && count() == 1 && isSource(0, 1)) {
+    if (builder)
+      call("llvm.nvvm.cp.async.wait.group", {get(0, builder->getInt32Ty())});
+    return true;
+  }
+  bool isCommit = words[2] == "commit_group";
+  if ((!isCommit && words[2] != "wait_all") || count() != 0)
+    return false;
+  if (builder)
+    call(isCommit ? "llvm.nvvm.cp.async.commit.group"
+                  : "llvm.nvvm.cp.async.wait.all",
+         {});
+  return true;
+}
+
+/// `cp.async.cg.shared.global`.
 bool StatementBuilder::copy() {
   ArrayRef<StringRef> words(statement.opcode);
   if (words.size() < 3 || words[0] != "cp" || words[1] != "async")
     return false;
   words = words.drop_front(2);
-  bool isCommit = words.front() == "commit_group" && count() == 0;
-  bool isWaitForAll = words.front() == "wait_all" && count() == 0;
-  bool isWait = words.front() == "wait_group" && count() == 1 && isSource(0, 1);
-  if (words.size() == 1 && (isCommit || isWaitForAll || isWait)) {
-    if (builder && isWait)
-      call("llvm.nvvm.cp.async.wait.group", {get(0, builder->getInt32Ty())});
-    else if (builder)
-      call(isCommit ? "llvm.nvvm.cp.async.commit.group"
-                    : "llvm.nvvm.cp.async.wait.all",
-           {});
-    return true;
-  }
   SmallVector<StringRef> place;
   llvm::copy_if(words.drop_front(), std::back_inserter(place),
                 [](StringRef word) { return !isHint(word); });

@@ -301,12 +301,12 @@ bool StatementBuilder::product() {
 static bool visit(StatementBuilder statement) {
   using Kind = bool (StatementBuilder::*)();
   constexpr Kind kinds[] = {
-      &StatementBuilder::move,    &StatementBuilder::load,
-      &StatementBuilder::store,   &StatementBuilder::update,
-      &StatementBuilder::copy,    &StatementBuilder::barrier,
-      &StatementBuilder::fence,   &StatementBuilder::lanes,
-      &StatementBuilder::sleep,   &StatementBuilder::loadMatrix,
-      &StatementBuilder::product,
+      &StatementBuilder::move,       &StatementBuilder::load,
+      &StatementBuilder::store,      &StatementBuilder::update,
+      &StatementBuilder::copy,       &StatementBuilder::groupCopies,
+      &StatementBuilder::barrier,    &StatementBuilder::fence,
+      &StatementBuilder::lanes,      &StatementBuilder::sleep,
+      &StatementBuilder::loadMatrix, &StatementBuilder::product,
   };
   return llvm::any_of(kinds, [&](Kind kind) { return (statement.*kind)(); });
 }

@@ -39,6 +39,7 @@ public:
   bool store();
   bool update();
   bool copy();
+  bool groupCopies();
   bool loadMatrix();
   bool product();
 

@@ -230,30 +230,51 @@ static Range rangeOfShift(int64_t number, const Range &bits) {
   return {bits.max ? shift(*bits.max) : 0, shift(bits.min.value_or(0))};
 }
 
+/// The range of the lesser of `lhs` and `rhs`, of the greater, or of one of the
+/// two, as `kind` says.
+static Range rangeOfChoice(SymbolicAtom::Kind kind, const Range &lhs,
+                           const Range &rhs) {
+  bool isMinimum = kind == SymbolicAtom::Minimum;
+  bool isMaximum = kind == SymbolicAtom::Maximum;
+  Range result;
+  if (lhs.min && rhs.min)
+    result.min =
+        isMaximum ? std::max(*lhs.min, *rhs.min) : std::min(*lhs.min, *rhs.min);
+  else if (isMaximum)
+    result.min = lhs.min ? lhs.min : rhs.min;
+  if (lhs.max && rhs.max)
+    result.max =
+        isMinimum ? std::min(*lhs.max, *rhs.max) : std::max(*lhs.max, *rhs.max);
+  else if (isMinimum)
+    result.max = lhs.max ? lhs.max : rhs.max;
+  return result;
+}
+
+/// The range of `atom`, an id or a size of the launch.
+static Range rangeOfLaunch(const SymbolicAtom &atom, const LaunchSizes &sizes) {
+  using Atom = SymbolicAtom;
+  auto getMost = [](std::optional<int64_t> size, std::optional<int64_t> most,
+                    int64_t limit) {
+    return std::min(limit, size.value_or(most.value_or(limit)));
+  };
+  bool isOfBlock = atom.kind == Atom::ThreadId || atom.what == Atom::BlockSize;
+  int64_t most =
+      isOfBlock ? getMost(sizes.shape.sizes[atom.dim],
+                          sizes.mostThreads[atom.dim], kMaxBlockSizes[atom.dim])
+                : getMost(sizes.grid[atom.dim], sizes.mostBlocks[atom.dim],
+                          kMaxGridSizes[atom.dim]);
+  bool isSize = atom.kind == Atom::GridValue &&
+                (atom.what == Atom::BlockSize || atom.what == Atom::GridSize);
+  return isSize ? Range{1, most} : Range{0, most - 1};
+}
+
 Interval deriveRange(const SymbolicAtom &atom, const LaunchSizes &sizes) {
   using Atom = SymbolicAtom;
   auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
-  auto getMost = [&](std::optional<int64_t> size, std::optional<int64_t> most,
-                     int64_t limit) {
-    return std::min(limit, size.value_or(most.value_or(limit)));
-  };
-  auto getMostThreads = [&] {
-    return getMost(sizes.shape.sizes[atom.dim], sizes.mostThreads[atom.dim],
-                   kMaxBlockSizes[atom.dim]);
-  };
-  auto getMostBlocks = [&] {
-    return getMost(sizes.grid[atom.dim], sizes.mostBlocks[atom.dim],
-                   kMaxGridSizes[atom.dim]);
-  };
   switch (atom.kind) {
   case Atom::ThreadId:
-    return {0, getMostThreads() - 1};
   case Atom::GridValue:
-    if (atom.what == Atom::BlockSize)
-      return {1, getMostThreads()};
-    if (atom.what == Atom::GridSize)
-      return {1, getMostBlocks()};
-    return {0, getMostBlocks() - 1};
+    return rangeOfLaunch(atom, sizes);
   case Atom::Quotient:
     return rangeOfQuotient(ofOperand(0), ofOperand(1));
   case Atom::Product:
@@ -262,20 +283,8 @@ Interval deriveRange(const SymbolicAtom &atom, const LaunchSizes &sizes) {
     return rangeOfShift(atom.operands[0].constant, ofOperand(1));
   case Atom::Minimum:
   case Atom::Maximum:
-  case Atom::Select: {
-    Range lhs = ofOperand(0), rhs = ofOperand(1), result;
-    if (lhs.min && rhs.min)
-      result.min = atom.kind == Atom::Maximum ? std::max(*lhs.min, *rhs.min)
-                                              : std::min(*lhs.min, *rhs.min);
-    else if (atom.kind == Atom::Maximum)
-      result.min = lhs.min ? lhs.min : rhs.min;
-    if (lhs.max && rhs.max)
-      result.max = atom.kind == Atom::Minimum ? std::min(*lhs.max, *rhs.max)
-                                              : std::max(*lhs.max, *rhs.max);
-    else if (atom.kind == Atom::Minimum)
-      result.max = lhs.max ? lhs.max : rhs.max;
-    return result;
-  }
+  case Atom::Select:
+    return rangeOfChoice(atom.kind, ofOperand(0), ofOperand(1));
   case Atom::Total:
     return {ofOperand(0).isNonNegative() ? Number(0) : Number(), Number()};
   case Atom::Function:

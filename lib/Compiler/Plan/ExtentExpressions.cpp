@@ -143,6 +143,20 @@ AffineExpr ExtentExpressions::getNumber(Value value) {
   return numberOf[value] = number;
 }
 
+AffineExpr ExtentExpressions::applyMap(affine::AffineApplyOp op) {
+  SmallVector<AffineExpr> operands;
+  for (Value operand : op.getMapOperands()) {
+    operands.push_back(getNumber(operand));
+    if (!operands.back())
+      return nullptr;
+  }
+  AffineMap map = op.getAffineMap();
+  ArrayRef<AffineExpr> all = operands;
+  AffineExpr result = limit(map.getResult(0).replaceDimsAndSymbols(
+      all.take_front(map.getNumDims()), all.drop_front(map.getNumDims())));
+  return result && hasKnownDivisors(result) ? result : AffineExpr();
+}
+
 /// Arithmetic that wraps around is taken to be of 64 bits only.
 AffineExpr ExtentExpressions::findNumber(Value value) {
   APInt constant;
@@ -187,19 +201,7 @@ AffineExpr ExtentExpressions::findNumber(Value value) {
       .Case([&](arith::CeilDivSIOp division) {
         return divide(division, ByConstant(&AffineExpr::ceilDiv));
       })
-      .Case([&](affine::AffineApplyOp apply) {
-        SmallVector<AffineExpr> operands;
-        for (Value operand : apply.getMapOperands())
-          operands.push_back(getNumber(operand));
-        if (!llvm::all_of(operands, [](AffineExpr expr) { return !!expr; }))
-          return AffineExpr();
-        AffineMap map = apply.getAffineMap();
-        auto all = ArrayRef(operands);
-        AffineExpr result = limit(map.getResult(0).replaceDimsAndSymbols(
-            all.take_front(map.getNumDims()),
-            all.drop_front(map.getNumDims())));
-        return result && hasKnownDivisors(result) ? result : AffineExpr();
-      })
+      .Case([&](affine::AffineApplyOp apply) { return applyMap(apply); })
       .Default([](Operation *) { return AffineExpr(); });
 }
 

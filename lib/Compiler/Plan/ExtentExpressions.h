@@ -16,6 +16,7 @@
 #ifndef WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H
 #define WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 
@@ -59,6 +60,7 @@ private:
   AffineExpr getSymbol(ArgumentSymbol symbol);
   AffineExpr findExtent(Value value, int64_t dim);
   AffineExpr findExtentOfView(Operation *op, int64_t dim);
+  AffineExpr applyMap(affine::AffineApplyOp op);
   AffineExpr findNumber(Value value);
 
   MLIRContext *context;

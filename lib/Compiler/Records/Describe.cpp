@@ -114,54 +114,64 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
 // Host functions
 //===----------------------------------------------------------------------===//
 
-/// True if whoever gets `memref`, and is not among `visited`, may write to it.
-/// What a function returns, its callers look at.
-static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
-  if (!visited.insert(memref).second)
-    return false;
+/// True if `op` itself may write to `memref`.
+static bool mayWrite(Operation *op, Value memref) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || op->getNumRegions() != 0)
+    return true;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffectsOnValue(memref, effects);
+  return llvm::any_of(effects, [](const auto &effect) {
+    return !isa<MemoryEffects::Read>(effect.getEffect());
+  });
+}
+
+static bool mayBeWritten(Value memref, DenseSet<Value> &visited);
+
+/// True if who takes a memref by `use`, and is not among `visited`, may write
+/// to it.
+static bool mayWrite(OpOperand &use, DenseSet<Value> &visited) {
+  Operation *user = use.getOwner();
+  unsigned number = use.getOperandNumber();
   auto isWritten = [&](Value result) {
     return isa<BaseMemRefType>(result.getType()) &&
            mayBeWritten(result, visited);
   };
-  return llvm::any_of(memref.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    unsigned number = use.getOperandNumber();
-    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(user)) {
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
-          launch, launch.getKernelAttr());
-      number -= launch.getKernelOperands().getBeginOperandIndex();
-      return !kernel || mayBeWritten(kernel.getArgument(number), visited);
-    }
-    if (auto call = dyn_cast<func::CallOp>(user)) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-          call, call.getCalleeAttr());
-      return !callee || callee.isDeclaration() ||
-             mayBeWritten(callee.getArgument(number), visited) ||
-             llvm::any_of(call.getResults(), isWritten);
-    }
-    if (getViewSource(user) == memref ||
-        isa<nvgpu::TmaCreateDescriptorOp>(user))
-      return llvm::any_of(user->getResults(), [&](Value view) {
-        return mayBeWritten(view, visited);
-      });
-    if (isa<func::ReturnOp>(user))
-      return false;
-    // Where control flow takes memory is not followed, nor is its address.
-    if (user->hasTrait<OpTrait::IsTerminator>() ||
-        isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(
-            user))
-      return true;
-    if (isMemoryEffectFree(user) && user->getNumRegions() == 0)
-      return llvm::any_of(user->getResults(), isWritten);
-    auto interface = dyn_cast<MemoryEffectOpInterface>(user);
-    SmallVector<MemoryEffects::EffectInstance> effects;
-    if (!interface || user->getNumRegions())
-      return true;
-    interface.getEffectsOnValue(memref, effects);
-    return llvm::any_of(effects, [](const auto &effect) {
-      return !isa<MemoryEffects::Read>(effect.getEffect());
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(user)) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+        launch, launch.getKernelAttr());
+    number -= launch.getKernelOperands().getBeginOperandIndex();
+    return !kernel || mayBeWritten(kernel.getArgument(number), visited);
+  }
+  if (auto call = dyn_cast<func::CallOp>(user)) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    return !callee || callee.isDeclaration() ||
+           mayBeWritten(callee.getArgument(number), visited) ||
+           llvm::any_of(call.getResults(), isWritten);
+  }
+  if (getViewSource(user) == use.get() ||
+      isa<nvgpu::TmaCreateDescriptorOp>(user))
+    return llvm::any_of(user->getResults(), [&](Value view) {
+      return mayBeWritten(view, visited);
     });
-  });
+  if (isa<func::ReturnOp>(user))
+    return false; // its callers look at it
+  // Where control flow takes memory is not followed, nor is its address.
+  if (user->hasTrait<OpTrait::IsTerminator>() ||
+      isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(
+          user))
+    return true;
+  if (isMemoryEffectFree(user) && user->getNumRegions() == 0)
+    return llvm::any_of(user->getResults(), isWritten);
+  return mayWrite(user, use.get());
+}
+
+/// True if whoever gets `memref`, and is not among `visited`, may write to it.
+static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
+  return visited.insert(memref).second &&
+         llvm::any_of(memref.getUses(),
+                      [&](OpOperand &use) { return mayWrite(use, visited); });
 }
 
 static EntryRecord describeEntry(func::FuncOp function, int64_t alignment) {
