@@ -19,6 +19,7 @@ from certificates.counters import Counters
 from certificates.effects import Access, Effects, Order
 from certificates.formulas import Formula, Writer
 from certificates.graph import START, Graph, find_intervals
+from certificates.grid import Grid, NotCovered
 from certificates.interval import follow_all
 from certificates.ir import Function, Instruction, NotUnderstood, Program, words
 from certificates.launch import Launch
@@ -48,7 +49,8 @@ class Checked:
     """What was checked of a kernel.
 
     ``unknown``: lines whose address nobody knows beforehand. ``unreached``: lines that no thread
-    comes to. ``assumed``: what was not proved.
+    comes to. ``assumed``: what was not proved. ``blocks``: of which no two threads meet in global
+    memory, all that a launch may have; 0 if that is not covered, for the reason ``uncovered``.
     """
 
     kernel: str
@@ -59,6 +61,8 @@ class Checked:
     unknown: set[int] = field(default_factory=set)
     unreached: set[int] = field(default_factory=set)
     assumed: list[str] = field(default_factory=list)
+    blocks: int = 0
+    uncovered: str = ""
 
 
 def expect(said: object, found: object, what: str) -> None:
@@ -373,6 +377,12 @@ class Comparison:
                 raise Refuted(f"line {line} is done behind barriers that it is not said to be")
         self.checked.unreached = self.formulas.keys() - self.visits.keys()
         self.checked.threads = machine.threads
+        x, y, z = find_block(self.program, self.kernel)
+        try:
+            grid = Grid(self.kernel, machine.graph, machine.effects, (x, y, z))
+            self.checked.blocks = grid.check()
+        except NotCovered as reason:
+            self.checked.uncovered = str(reason)
         return self.checked
 
 

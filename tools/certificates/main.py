@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for kernel in checked:
         print(f"{kernel.kernel}: {kernel.threads} threads, {kernel.accesses} accesses, "
               f"{kernel.barriers} barriers, {kernel.pairs} pairs of groups: no race")  # fmt: skip
+        print(f"  global memory: no race in {kernel.blocks} blocks" if kernel.blocks
+              else f"  global memory is not covered: {kernel.uncovered}")  # fmt: skip
         for text in kernel.assumed:
             print(f"  assumed: {text}")
         for line in sorted(kernel.unknown):
