@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .decisions import list_choices, list_decisions
 from .differences import list_changes
@@ -41,26 +40,43 @@ T = TypeVar("T")
 _NOT_ASKED = "not asked for"
 
 
+class Texts(NamedTuple):
+    """The stages of a program but its machine code, and what each pass changed."""
+
+    table: LineTable
+    stages: tuple[Stage, ...]
+    changes: tuple[PassChange, ...]
+
+
+def collect_texts(explained: Explained) -> Texts:
+    """Collect what takes longest, and for which nothing has to be found out about kernels."""
+    module, table = explained.module, LineTable(explained.program.name, explained.lines)
+    texts = {"source": explained.program.text}
+    if module.schedule is not None:
+        texts["transform"] = module.schedule
+    texts |= module.texts
+    stages = tuple(table.stage(name, text.rstrip("\n")) for name, text in texts.items())
+    return Texts(table, stages, list_changes(module.snapshots))
+
+
 class Collector:
     """Makes the document of a compiled program."""
 
     def __init__(
         self,
         explained: Explained,
+        texts: Texts,
         facts: KernelFacts,
         emulation: Emulation | None,
     ) -> None:
         self._explained = explained
+        self._texts = texts
         self._facts = facts
         self._module = explained.module
         self._code = MachineCode({}, {}, "", {"resources": _NOT_ASKED, "sass": _NOT_ASKED})
         self._emulation = emulation or Emulation((), (), _NOT_ASKED)
-        self._table = LineTable(explained.program.name, explained.lines)
+        self._table = texts.table
         self._places = _find_places(explained, facts, self._table)
-
-    def collect_texts(self) -> None:
-        """Collect what takes longest, and for which no machine code is needed."""
-        _ = self._stages, self._changes
 
     def collect(
         self, code: MachineCode | None, command: str, options: Mapping[str, str]
@@ -82,8 +98,8 @@ class Collector:
             version=VERSION,
             program=self._explained.program.name,
             refusal=describe_refusal(refusal, self._table, is_compiled=True) if refusal else None,
-            stages=(*self._stages, *([machine] if machine else [])),
-            passes=self._changes,
+            stages=(*self._texts.stages, *([machine] if machine else [])),
+            passes=self._texts.changes,
             kernels=kernels,
             decisions=list_decisions(self._module.remarks, self._table),
             choices=list_choices(self._explained.chooser, self._table),
@@ -105,19 +121,6 @@ class Collector:
         return chooser is not None and chooser.choice is not None
 
     # --- the program ------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _changes(self) -> tuple[PassChange, ...]:
-        return list_changes(self._module.snapshots)
-
-    @functools.cached_property
-    def _stages(self) -> tuple[Stage, ...]:
-        """All but the machine code."""
-        texts = {"source": self._explained.program.text}
-        if self._module.schedule is not None:
-            texts["transform"] = self._module.schedule
-        texts |= self._module.texts
-        return tuple(self._table.stage(name, text.rstrip("\n")) for name, text in texts.items())
 
     # --- kernels ----------------------------------------------------------------------------------
 

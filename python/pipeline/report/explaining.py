@@ -102,7 +102,7 @@ def explain(
     """
     explained = compile_as_far(source, **options)
     # Loading these takes as long as compiling; whoever waits for that can do it meanwhile.
-    from .collecting import Collector
+    from .collecting import Collector, collect_texts
     from .machine_code import make_machine_code
     from .running import emulate as run_on_emulator
 
@@ -112,9 +112,9 @@ def explain(
 
         return Explanation(collect_refused(explained, command, told), None, explained.refusal)
     module = explained.module
-    with ThreadPoolExecutor(2) as beside:
-        # ptxas and nvdisasm are processes of their own. They take longer than the emulator and the
-        # proofs, and what else there is to tell is collected meanwhile.
+    with ThreadPoolExecutor(3) as beside:
+        # ptxas and nvdisasm are processes of their own. Texts are compared while these, the
+        # emulator and the proofs go on.
         made = (
             beside.submit(make_machine_code, explained.located_ptx, module.chip)
             if assemble
@@ -124,12 +124,14 @@ def explain(
         values = arguments(module) if callable(arguments) else arguments
         kernel = options.get("kernel", "")
         emulation = (
-            run_on_emulator(module, values, kernel=kernel, seed=seed, blocks=blocks)
+            beside.submit(run_on_emulator, module, values, kernel=kernel, seed=seed, blocks=blocks)
             if emulate
             else None
         )
-        collector = Collector(explained, facts.result(), emulation)
-        collector.collect_texts()
+        texts = collect_texts(explained)
+        collector = Collector(
+            explained, texts, facts.result(), emulation.result() if emulation else None
+        )
         document = collector.collect(made.result() if made else None, command, told)
     return Explanation(document, module, explained.refusal)
 
