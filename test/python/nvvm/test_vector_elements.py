@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pipeline
 from corpus.emulating import check_results, emulate
 from corpus.kernels_case import Array, Case, function, module, normal, whole
+from pipeline.system.assembler import assemble
 
 SHAPES = {"4": (4,), "2x2": (2, 2), "1x3": (1, 3)}
 
@@ -112,3 +114,10 @@ def test_elements_of_a_product() -> None:
     outcome = emulate(PRODUCT, check="all")
     assert not outcome.report.findings
     check_results(PRODUCT, outcome.arguments)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("case", [sincos("2x2", "f32"), PRODUCT], ids=lambda case: case.kernel)
+def test_elements_are_assembled(case: Case, chip: str) -> None:
+    ptx = pipeline.compile(case.text, chip=chip).ptx
+    assemble(ptx, chip)
