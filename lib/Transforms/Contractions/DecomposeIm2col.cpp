@@ -374,6 +374,37 @@ static void roundUp(Convolution &convolution, linalg::LinalgOp op,
     convolution.tile = rounded;
 }
 
+/// Allocates a tile for `convolution` before `op`.
+static Value allocateTile(Convolution &convolution, Operation *op,
+                          RewriterBase &rewriter) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  return memref::AllocOp::create(rewriter, convolution.op.getLoc(),
+                                 convolution.getTileType(),
+                                 rewriter.getI64IntegerAttr(kSlotAlignment));
+}
+
+/// Has `contraction` read no more of `tile` than `extents`, where it has more.
+static void readPart(Convolution &convolution, linalg::GenericOp contraction,
+                     Value tile, ArrayRef<OpFoldResult> extents,
+                     RewriterBase &rewriter) {
+  ArrayRef<int64_t> shape = convolution.getTileType().getShape();
+  bool isWhole = llvm::all_of(llvm::zip_equal(extents, shape), [](auto pair) {
+    auto [extent, size] = pair;
+    return getConstantIntValue(extent) == size;
+  });
+  if (isWhole)
+    return;
+  SmallVector<OpFoldResult> zeros(shape.size(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(shape.size(), rewriter.getIndexAttr(1));
+  Value part = memref::SubViewOp::create(rewriter, convolution.op.getLoc(),
+                                         tile, zeros, extents, ones);
+  rewriter.modifyOpInPlace(contraction, [&] {
+    contraction.getDpsInputOperand(convolution.image->getOperandNumber())
+        ->set(part);
+  });
+}
+
 static void apply(Convolution &convolution, const Chip &chip,
                   RewriterBase &rewriter) {
   linalg::LinalgOp op = convolution.op;
@@ -381,22 +412,16 @@ static void apply(Convolution &convolution, const Chip &chip,
   hoistInvariants(op, convolution.root);
   Operation *root = joinLoops(op, convolution.root, rewriter);
   convolution.root = root;
-  auto allocate = [&](Operation *before) -> Value {
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPoint(before);
-    return memref::AllocOp::create(rewriter, loc, convolution.getTileType(),
-                                   rewriter.getI64IntegerAttr(kSlotAlignment));
-  };
   rewriter.setInsertionPoint(op);
   SmallVector<OpFoldResult> extents;
   for (unsigned loop : convolution.loops)
     extents.push_back(getIterations(convolution, loop, rewriter));
-  Value tile = allocate(root);
+  Value tile = allocateTile(convolution, root, rewriter);
   linalg::GenericOp contraction =
       createContraction(convolution, tile, rewriter);
   roundUp(convolution, contraction, chip);
   if (tile.getType() != convolution.getTileType()) {
-    Value rounded = allocate(tile.getDefiningOp());
+    Value rounded = allocateTile(convolution, tile.getDefiningOp(), rewriter);
     rewriter.replaceOp(tile.getDefiningOp(), rounded);
     tile = rounded;
   }
@@ -407,21 +432,7 @@ static void apply(Convolution &convolution, const Chip &chip,
     limits = getValueOrCreateConstantIndexOp(rewriter, loc, extents);
   GatherOp::create(rewriter, loc, convolution.image->get(),
                    getGatherMap(convolution), ValueRange(), limits, tile);
-  ArrayRef<int64_t> shape = convolution.getTileType().getShape();
-  bool isWhole = llvm::all_of(llvm::zip_equal(extents, shape), [](auto pair) {
-    auto [extent, size] = pair;
-    return getConstantIntValue(extent) == size;
-  });
-  if (!isWhole) {
-    SmallVector<OpFoldResult> zeros(shape.size(), rewriter.getIndexAttr(0));
-    SmallVector<OpFoldResult> ones(shape.size(), rewriter.getIndexAttr(1));
-    Value part =
-        memref::SubViewOp::create(rewriter, loc, tile, zeros, extents, ones);
-    rewriter.modifyOpInPlace(contraction, [&] {
-      contraction.getDpsInputOperand(convolution.image->getOperandNumber())
-          ->set(part);
-    });
-  }
+  readPart(convolution, contraction, tile, extents, rewriter);
   dropUnitLoops(
       contraction,
       *contraction.getDpsInputOperand(convolution.filter->getOperandNumber()),
