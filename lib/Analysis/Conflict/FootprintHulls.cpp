@@ -58,8 +58,9 @@ static Condition getCommon(const Condition &condition) {
 }
 
 /// The range of `form`, of which threads of a block may have different ones.
-static Interval getRange(const Form &form, ThreadTables *tables) {
-  Interval range = SymbolicIndex::getRange(form);
+static Interval getRange(const Form &form, SymbolicIndex &index,
+                         ThreadTables *tables) {
+  Interval range = index.getRange(form);
   Form ofThread, rest;
   for (auto term : form.terms)
     (term.first->isOfThread ? ofThread : rest).terms.push_back(term);
@@ -68,7 +69,7 @@ static Interval getRange(const Form &form, ThreadTables *tables) {
       tables && !ofThread.isConstant() ? tables->get(ofThread) : std::nullopt;
   if (!table)
     return range;
-  Interval others = SymbolicIndex::getRange(rest);
+  Interval others = index.getRange(rest);
   auto [least, most] = std::minmax_element(table->begin(), table->end());
   Number low = others.min ? addScaled(*others.min, *least, 1) : Number();
   Number high = others.max ? addScaled(*others.max, *most, 1) : Number();
@@ -82,7 +83,8 @@ static Interval getRange(const Form &form, ThreadTables *tables) {
 /// The places of `footprint` along a coordinate; nothing if they have no ends,
 /// or go down from the first one.
 static std::optional<Span> getSpan(const Footprint &footprint,
-                                   unsigned coordinate, ThreadTables *tables) {
+                                   unsigned coordinate, SymbolicIndex &index,
+                                   ThreadTables *tables) {
   Span span;
   Form own = footprint.coordinates[coordinate];
   llvm::erase_if(own.terms, [&](auto term) {
@@ -90,7 +92,7 @@ static std::optional<Span> getSpan(const Footprint &footprint,
       span.common.terms.push_back(term);
     return isCommon(*term.first);
   });
-  Interval range = getRange(own, tables);
+  Interval range = getRange(own, index, tables);
   Number last = range.max;
   if (coordinate + 1 == footprint.coordinates.size() && last)
     last = addScaled(*last, footprint.run - 1, 1);
@@ -112,10 +114,11 @@ static std::optional<Span> getSpan(const Footprint &footprint,
 }
 
 static std::optional<Spans> getSpans(const Footprint &footprint,
+                                     SymbolicIndex &index,
                                      ThreadTables *tables) {
   Spans spans;
   for (unsigned i = 0; i < footprint.coordinates.size(); ++i) {
-    std::optional<Span> span = getSpan(footprint, i, tables);
+    std::optional<Span> span = getSpan(footprint, i, index, tables);
     if (!span)
       return std::nullopt;
     spans.push_back(std::move(*span));
@@ -145,7 +148,7 @@ static Footprint makeHull(const Spans &spans, AccessScope scope,
 FootprintHulls::FootprintHulls(
     ArrayRef<ThreadAccess> accesses,
     llvm::function_ref<const Footprint &(unsigned)> getFootprint,
-    ThreadTables *tables) {
+    SymbolicIndex &index, ThreadTables *tables) {
   struct Group {
     AccessScope scope;
     Condition condition;
@@ -164,7 +167,7 @@ FootprintHulls::FootprintHulls(
     if (!access.footprint || !access.operand)
       continue;
     const Footprint &footprint = getFootprint(number);
-    std::optional<Spans> spans = getSpans(footprint, tables);
+    std::optional<Spans> spans = getSpans(footprint, index, tables);
     if (!spans)
       continue;
     Condition condition = getCommon(footprint.condition);

@@ -35,7 +35,7 @@ public:
   FootprintHulls(
       ArrayRef<ThreadAccess> accesses,
       llvm::function_ref<const SymbolicFootprint &(unsigned)> getFootprint,
-      ThreadTables *tables);
+      SymbolicIndex &index, ThreadTables *tables);
 
   /// The number of the hull of an access, which contains it whatever threads do
   /// it, in the same iterations of all loops; nothing if no end of it is known.

@@ -17,6 +17,7 @@
 #include "Analysis/Index/SymbolicIndex.h"
 #include <array>
 #include <string>
+#include <unordered_map>
 
 namespace mlir::workgroup {
 
@@ -49,9 +50,9 @@ struct PairRelation {
     std::optional<int64_t> least = 0, most = 0;
     const KernelLoop *first = nullptr;
 
-    bool operator<(const Iterations &other) const {
-      return std::tie(loop, least, most, first) <
-             std::tie(other.loop, other.least, other.most, other.first);
+    bool operator==(const Iterations &other) const {
+      return loop == other.loop && least == other.least && most == other.most &&
+             first == other.first;
     }
   };
   SmallVector<Iterations, 1> iterations;
@@ -70,19 +71,48 @@ struct PairRelation {
              std::tie(other.branch, other.number, other.isOfSecond, other.loop,
                       other.later);
     }
+    bool operator==(const BranchRegion &other) const {
+      return branch == other.branch && number == other.number &&
+             isOfSecond == other.isOfSecond && loop == other.loop &&
+             later == other.later;
+    }
   };
   SmallVector<BranchRegion, 1> avoided;
   /// It may be the same thread: one of them happens at any time.
   bool mayBeSame = false;
 
-  bool operator<(const PairRelation &other) const {
-    auto asTuple = [](const PairRelation &relation) {
-      return std::tie(relation.threads, relation.carrier, relation.least,
-                      relation.most, relation.mayBeSame, relation.sameIteration,
-                      relation.ends, relation.iterations, relation.avoided);
-    };
-    return asTuple(*this) < asTuple(other);
+  bool operator==(const PairRelation &other) const {
+    return threads == other.threads && carrier == other.carrier &&
+           least == other.least && most == other.most &&
+           mayBeSame == other.mayBeSame &&
+           sameIteration == other.sameIteration && ends == other.ends &&
+           iterations == other.iterations && avoided == other.avoided;
   }
+  /// Of what tells most relations apart.
+  friend llvm::hash_code hash_value(const PairRelation &relation) {
+    return llvm::hash_combine(relation.threads, relation.carrier,
+                              relation.least, relation.most.value_or(0),
+                              relation.mayBeSame, relation.sameIteration.size(),
+                              relation.ends.size(), relation.iterations.size(),
+                              relation.avoided.size());
+  }
+};
+
+/// Numbers of relations, in the order in which these are asked for first.
+class RelationNumbers {
+public:
+  unsigned get(const PairRelation &relation) {
+    return numbers.try_emplace(relation, numbers.size()).first->second;
+  }
+
+private:
+  struct Hash {
+    size_t operator()(const PairRelation &relation) const {
+      return hash_value(relation);
+    }
+  };
+
+  std::unordered_map<PairRelation, unsigned, Hash> numbers;
 };
 
 /// Whether accesses of two threads touch the same byte.

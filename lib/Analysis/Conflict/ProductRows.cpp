@@ -69,17 +69,6 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
 // Components
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A component of a number x in the sum: x / d, but for the multiples of the
-/// next larger divisor, which is `ratio` times d. With what it is multiplied.
-struct Component {
-  Form number;
-  int64_t ratio = 1, factor = 0;
-};
-/// The components of one number, the lowest one first.
-using ComponentChain = SmallVector<Component, 4>;
-} // namespace
-
 /// How often `part` is in `form`; it is taken away.
 static int64_t takeMultiple(Form &form, const Form &part) {
   auto [lead, leadFactor] = part.terms.front();
@@ -112,8 +101,8 @@ static std::optional<Form> getRemainder(const Atom *product) {
 }
 
 /// Takes multiples of remainders by numbers that are not known out of `form`.
-static void takeRemainders(Form &form,
-                           SmallVectorImpl<ComponentChain> &numbers) {
+void ProductRows::takeRemainders(Form &form,
+                                 SmallVectorImpl<ComponentChain> &numbers) {
   SmallVector<Form, 2> remainders;
   for (auto [atom, factor] : form.terms)
     if (std::optional<Form> remainder = getRemainder(atom))
@@ -125,7 +114,8 @@ static void takeRemainders(Form &form,
 
 /// Takes multiples of quotients of one number by divisors that divide each
 /// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two components.
-static SmallVector<ComponentChain, 2> takeNumbers(Form &form) {
+SmallVector<ProductRows::ComponentChain, 2>
+ProductRows::takeNumbers(Form &form) {
   using Quotients = SmallVector<const Atom *, 4>;
   SmallVector<std::pair<Form, Quotients>, 2> found;
   for (auto term : form.terms) {
@@ -164,9 +154,13 @@ static SmallVector<ComponentChain, 2> takeNumbers(Form &form) {
   return numbers;
 }
 
-/// `form` as `base` times one and another, of which components and other terms
+ProductRows::Sum::Sum(const Form &form) : form(form), rest(form) {
+  numbers = takeNumbers(rest);
+}
+
+/// `sum` as `base` times one and another, of which components and other terms
 /// are multiples as far as they can be.
-ProductRows::Components ProductRows::divide(const Form &form,
+ProductRows::Components ProductRows::divide(const Sum &sum,
                                             const Base &base) const {
   auto [atom, size] = base;
   Components components;
@@ -179,10 +173,10 @@ ProductRows::Components ProductRows::divide(const Form &form,
   auto getTimes = [size = size](int64_t factor) {
     return llvm::divideFloorSigned(factor + size / 2, size);
   };
-  Form rest = form;
-  SmallVector<ComponentChain, 2> numbers;
+  const Form &rest = atom ? sum.form : sum.rest;
+  ArrayRef<ComponentChain> numbers;
   if (!atom)
-    numbers = takeNumbers(rest);
+    numbers = sum.numbers;
   for (const ComponentChain &number : numbers) {
     int64_t above = 0, below = 0;
     for (const Component &component : number) {
@@ -260,8 +254,8 @@ bool ProductRows::isBelow(const Form &form, const Form &reach, const Base &base,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The numbers that something of `form` is a multiple of, but for constants.
-SmallVector<ProductRows::Base> ProductRows::findBases(const Form &form) {
+/// The numbers that something of `sum` is a multiple of, but for constants.
+SmallVector<ProductRows::Base> ProductRows::findBases(const Sum &sum) {
   SmallVector<Base> bases;
   auto add = [&](const Atom *atom, int64_t factor) {
     for (auto &[known, times] : bases)
@@ -270,11 +264,10 @@ SmallVector<ProductRows::Base> ProductRows::findBases(const Form &form) {
     if (atom || std::abs(factor) > 1)
       bases.push_back({atom, std::abs(factor)});
   };
-  Form rest = form;
-  for (const ComponentChain &number : takeNumbers(rest))
+  for (const ComponentChain &number : sum.numbers)
     for (const Component &component : number)
       add(nullptr, component.factor);
-  for (auto [atom, factor] : form.terms) {
+  for (auto [atom, factor] : sum.form.terms) {
     add(nullptr, factor);
     SmallVector<const Atom *, 4> factors;
     collectFactors(atom, factors);
@@ -291,11 +284,13 @@ SmallVector<ProductRows::Base> ProductRows::findBases(const Form &form) {
   return bases;
 }
 
-/// `place` as `base` times one and another, if the first place is from 0 on and
-/// the last one below `base`, for one of the two threads.
+/// `place`, of which `first` is the first one, as `base` times one and another,
+/// if the first place is from 0 on and the last one below `base`, for one of
+/// the two threads.
 std::optional<std::array<ProductRows::Place, 2>>
-ProductRows::findRow(const Place &place, const Base &base, unsigned side) {
-  Components components = divide(place.first, base);
+ProductRows::findRow(const Place &place, const Sum &first, const Base &base,
+                     unsigned side) {
+  Components components = divide(first, base);
   Place row{std::move(components.upper), {}},
       column{std::move(components.lower), {}};
   std::optional<Form> reach = Form(0);
@@ -334,9 +329,11 @@ void ProductRows::add(const Place &first, const Place &second) {
   system.bounds[1].add(second.first);
   for (GuardedRanges &ofSide : system.bounds)
     ofSide.propagate(); // what columns are made of
-  for (const Base &base : findBases(first.first)) {
-    auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
-    if (!lhs || !rhs)
+  Sum left(first.first), right(second.first);
+  for (const Base &base : findBases(left)) {
+    auto lhs = findRow(first, left, base, 0);
+    auto rhs = lhs ? findRow(second, right, base, 1) : std::nullopt;
+    if (!rhs)
       continue;
     add((*lhs)[0], (*rhs)[0]);
     add((*lhs)[1], (*rhs)[1]);

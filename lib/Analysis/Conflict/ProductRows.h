@@ -48,15 +48,35 @@ public:
 private:
   /// A constant, or that times an atom which both threads have the same of.
   using Base = std::pair<const SymbolicAtom *, int64_t>;
+  /// A component of a number x in a sum: x / d, but for the multiples of the
+  /// next larger divisor, which is `ratio` times d. With what it is multiplied.
+  struct Component {
+    Form number;
+    int64_t ratio = 1, factor = 0;
+  };
+  /// The components of one number, the lowest one first.
+  using ComponentChain = SmallVector<Component, 4>;
+  /// A form, and what it is the sum of.
+  struct Sum {
+    explicit Sum(const Form &form);
+
+    const Form &form;
+    SmallVector<ComponentChain, 2> numbers;
+    Form rest;
+  };
   /// What a base times `upper` and `lower` is the sum of.
   struct Components {
     Form upper, lower;
     bool isKnown = true;
   };
 
-  SmallVector<Base> findBases(const Form &form);
-  Components divide(const Form &form, const Base &base) const;
+  static void takeRemainders(Form &form,
+                             SmallVectorImpl<ComponentChain> &numbers);
+  static SmallVector<ComponentChain, 2> takeNumbers(Form &form);
+  SmallVector<Base> findBases(const Sum &sum);
+  Components divide(const Sum &sum, const Base &base) const;
   std::optional<std::array<Place, 2>> findRow(const Place &place,
+                                              const Sum &first,
                                               const Base &base, unsigned side);
   bool isNonNegative(const Form &form, unsigned side);
   bool isBelow(const Form &form, const Form &reach, const Base &base,

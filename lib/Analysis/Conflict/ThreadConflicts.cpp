@@ -52,7 +52,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
   auto getOne = [&](unsigned access) -> const Footprint & {
     return getFootprint(access);
   };
-  hulls.emplace(accesses.getAccesses(), getOne, tables.get());
+  hulls.emplace(accesses.getAccesses(), getOne, index, tables.get());
 }
 
 ThreadConflicts::~ThreadConflicts() = default;
@@ -213,9 +213,7 @@ Conflict ThreadConflicts::decideInRows(unsigned first, unsigned second,
 
 ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
                                              const PairRelation &relation) {
-  unsigned number =
-      relations.try_emplace(relation, relations.size()).first->second;
-  return {first, second, number};
+  return {first, second, relations.get(relation)};
 }
 
 Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,

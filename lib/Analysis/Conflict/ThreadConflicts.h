@@ -230,7 +230,7 @@ private:
   /// In iterations that are given.
   std::map<Key, Conflict> cases;
   std::map<Key, bool> possible;
-  std::map<PairRelation, unsigned> relations;
+  RelationNumbers relations;
   ApartPairs keptApart;
   ConflictEffort effort;
 };

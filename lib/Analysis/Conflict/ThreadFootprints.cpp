@@ -221,7 +221,7 @@ void ThreadConflicts::makeExtents() {
         common.emplace_back(atom.number, term.second);
       return isCommon;
     });
-    Interval range = SymbolicIndex::getRange(own);
+    Interval range = index.getRange(own);
     std::optional<int64_t> reach = getReach(footprints[number]);
     if (!range.min || !range.max || !reach)
       continue;
@@ -336,7 +336,12 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   // bound of a loop is not left out, though: it tells which iteration is the
   // last.
   auto isAlways = [&](const Condition &part) {
-    return tables && isOfThread(part) && tables->isAlways(part);
+    if (!tables || !isOfThread(part))
+      return false;
+    // Ranges tell as much of most bounds, without any table.
+    bool isAbove = part.kind == Condition::NonNegative &&
+                   index.getRange(part.form).min.value_or(-1) >= 0;
+    return isAbove || tables->isAlways(part);
   };
   if (made.condition.kind == Condition::All)
     llvm::erase_if(made.condition.parts, isAlways);

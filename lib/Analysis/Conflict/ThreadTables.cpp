@@ -131,7 +131,7 @@ ThreadTables::evaluate(const SymbolicCondition &condition) {
     for (auto term : condition.form.terms)
       (term.first->isOfThread ? own : rest).terms.push_back(term);
     std::optional<Table> table = get(own);
-    Interval range = SymbolicIndex::getRange(rest);
+    Interval range = getRange(rest);
     if (!table)
       return result;
     bool isZero = condition.kind == Condition::Zero;
@@ -180,11 +180,6 @@ bool isOfThread(const SymbolicCondition &condition) {
 }
 
 bool ThreadTables::isAlways(const SymbolicCondition &condition) {
-  // Ranges tell as much of most bounds, without any table.
-  if (condition.kind == Condition::NonNegative)
-    if (Interval range = SymbolicIndex::getRange(condition.form);
-        range.min && *range.min >= 0)
-      return true;
   return llvm::all_of(evaluate(condition),
                       [](Truth truth) { return truth == Truth::Yes; });
 }
@@ -228,6 +223,41 @@ static void numberByOrder(const ThreadCoordinates &places,
   }
 }
 
+namespace {
+struct ThreadPlace {
+  int64_t key, start;
+  unsigned thread;
+
+  bool operator<(const ThreadPlace &other) const {
+    return key != other.key       ? key < other.key
+           : start != other.start ? start < other.start
+                                  : thread < other.thread;
+  }
+};
+} // namespace
+
+/// The first of `places`, which are in their order, that is of a larger key, or
+/// behind `start` of `key`; `guess` is where it may be, or shortly before.
+static size_t findBehind(ArrayRef<ThreadPlace> places, int64_t key,
+                         int64_t start, size_t guess) {
+  auto isBefore = [&](const ThreadPlace &place) {
+    return place.key < key || (place.key == key && place.start <= start);
+  };
+  constexpr size_t kNear = 4;
+  size_t begin = 0, end = places.size();
+  if (guess > 0 && !isBefore(places[guess - 1])) {
+    end = guess - 1;
+  } else {
+    begin = guess;
+    for (size_t near = std::min(begin + kNear, end); begin < near; ++begin)
+      if (!isBefore(places[begin]))
+        return begin;
+  }
+  return std::partition_point(places.begin() + begin, places.begin() + end,
+                              isBefore) -
+         places.begin();
+}
+
 std::vector<std::pair<unsigned, unsigned>>
 findMeetings(const ThreadCoordinates &first, const ThreadCoordinates &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair,
@@ -239,25 +269,25 @@ findMeetings(const ThreadCoordinates &first, const ThreadCoordinates &second,
     numberByOrder(second, order, ofSecond);
   }
   // By key, the starts of `second` in ascending order.
-  std::vector<std::tuple<int64_t, int64_t, unsigned>> places;
+  std::vector<ThreadPlace> places;
   places.reserve(second.starts.size());
   for (unsigned thread = 0; thread < second.starts.size(); ++thread)
     if (second.isPossible[thread])
-      places.emplace_back(ofSecond[thread], second.starts[thread], thread);
+      places.push_back({ofSecond[thread], second.starts[thread], thread});
   if (!llvm::is_sorted(places))
     llvm::sort(places);
 
   std::vector<std::pair<unsigned, unsigned>> meetings;
+  size_t from = 0; // mostly close to that of the last thread
   for (unsigned thread = 0; thread < first.starts.size(); ++thread) {
     if (!first.isPossible[thread])
       continue;
     int64_t key = ofFirst[thread], start = first.starts[thread];
-    auto place =
-        llvm::upper_bound(places, std::tuple(key, start - second.run, ~0u));
-    for (; place != places.end() && std::get<0>(*place) == key &&
-           std::get<1>(*place) < start + first.run;
-         ++place) {
-      unsigned other = std::get<2>(*place);
+    from = findBehind(places, key, start - second.run, from);
+    for (size_t i = from; i < places.size() && places[i].key == key &&
+                          places[i].start < start + first.run;
+         ++i) {
+      unsigned other = places[i].thread;
       if (!isPair(thread, other))
         continue;
       meetings.emplace_back(thread, other);

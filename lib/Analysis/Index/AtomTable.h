@@ -64,6 +64,7 @@ public:
   /// What all launches pass for an argument of the kernel.
   const ArgumentAliases &getArguments() const { return arguments; }
   ArrayRef<std::unique_ptr<SymbolicAtom>> getAtoms() const { return atoms; }
+  Interval getRange(const SymbolicForm &form) { return ranges.get(form); }
   const KernelLoops &getLoops() const { return loops; }
   const UniformityAnalysis &getUniformity(UniformityUnit unit) const {
     return unit == UniformityUnit::Block ? block : warp;
@@ -81,6 +82,7 @@ private:
   LaunchSizes sizes;
   std::vector<std::unique_ptr<SymbolicAtom>> atoms;
   std::unordered_multimap<size_t, const SymbolicAtom *> interned;
+  KnownRanges ranges;
 };
 
 } // namespace mlir::workgroup

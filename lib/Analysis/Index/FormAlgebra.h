@@ -46,10 +46,6 @@ public:
   /// `number`, if sums with it are far from overflowing; else what `value` is.
   SymbolicForm makeConstant(const APInt &number, Value value);
 
-  static Interval getRange(const SymbolicForm &form) {
-    return workgroup::getRange(form);
-  }
-
   /// The number of a thread in its block, and of its warp. The shape of the
   /// block is known.
   SymbolicForm getLinearThreadId();

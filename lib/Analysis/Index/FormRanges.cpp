@@ -109,6 +109,13 @@ using RestRanges = SmallVector<std::pair<SymbolicForm, Range>, 4>;
 
 static Range getRange(const SymbolicForm &form, RestRanges &known);
 
+/// True if the atoms of `form` tell its range: there is no remainder in it.
+static bool isSum(const SymbolicForm &form) {
+  return llvm::none_of(form.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Quotient;
+  });
+}
+
 /// The range of `form` by those of its atoms, and of the remainders in it.
 static Range getRangeOfRemainders(const SymbolicForm &form, RestRanges &known) {
   Range range = getSumRange(form);
@@ -127,10 +134,7 @@ static Range getRangeOfRemainders(const SymbolicForm &form, RestRanges &known) {
 }
 
 static Range getRange(const SymbolicForm &form, RestRanges &known) {
-  bool isSimple = llvm::none_of(form.terms, [](auto term) {
-    return term.first->kind == SymbolicAtom::Quotient;
-  });
-  if (isSimple)
+  if (isSum(form))
     return getSumRange(form);
   for (const auto &[other, range] : known)
     if (other == form)
@@ -159,6 +163,20 @@ static Range getRange(const SymbolicForm &form, RestRanges &known) {
 Interval getRange(const SymbolicForm &form) {
   RestRanges known;
   return getRange(form, known);
+}
+
+Interval KnownRanges::get(const SymbolicForm &form) {
+  if (isSum(form))
+    return getSumRange(form);
+  SymbolicForm plain = form;
+  plain.constant = 0;
+  auto it = ranges.find(plain);
+  if (it == ranges.end()) {
+    Range range = getRange(plain);
+    it = ranges.emplace(std::move(plain), range).first;
+  }
+  return {sum(it->second.min, form.constant),
+          sum(it->second.max, form.constant)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,10 +16,27 @@
 
 #include "LaunchSizes.h"
 #include "SymbolicForm.h"
+#include <unordered_map>
 
 namespace mlir::workgroup {
 
 Interval getRange(const SymbolicForm &form);
+
+/// The ranges of the forms of one kernel, each found out once: forms that
+/// differ by constants have the same, but for these.
+class KnownRanges {
+public:
+  Interval get(const SymbolicForm &form);
+
+private:
+  struct Hash {
+    size_t operator()(const SymbolicForm &form) const {
+      return hash_value(form);
+    }
+  };
+
+  std::unordered_map<SymbolicForm, Interval, Hash> ranges;
+};
 
 /// That of what `op`, which is no sum, makes of two numbers.
 Interval getRangeOfFunction(Operation *op, const Interval &lhs,

@@ -89,7 +89,7 @@ Range GuardedRanges::get(const Atom *atom) const {
 }
 
 Range GuardedRanges::get(const Form &form) const {
-  Range known = SymbolicIndex::getRange(form);
+  Range known = getRange(form);
   if (ranges.empty()) // that of the sum is what was asked for
     return known;
   Number low = form.constant, high = form.constant;

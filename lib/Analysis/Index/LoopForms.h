@@ -43,12 +43,10 @@ struct LoopEnd {
   /// More often than that.
   bool isNot = false;
 
-  bool operator<(const LoopEnd &other) const {
-    auto asTuple = [](const LoopEnd &end) {
-      return std::tuple(end.loop, end.most, end.isBeforeTest, end.isFromStart,
-                        end.other, end.isNot);
-    };
-    return asTuple(*this) < asTuple(other);
+  bool operator==(const LoopEnd &end) const {
+    return loop == end.loop && most == end.most &&
+           isBeforeTest == end.isBeforeTest && isFromStart == end.isFromStart &&
+           other == end.other && isNot == end.isNot;
   }
 };
 

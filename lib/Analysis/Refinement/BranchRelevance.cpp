@@ -98,8 +98,7 @@ BranchRelevance::Question BranchRelevance::getQuestion(const Hazard &hazard) {
   const PairRelation &relation = hazard.relation;
   Question question;
   question.relation = &relation;
-  question.number =
-      relations.try_emplace(relation, relations.size()).first->second;
+  question.number = relations.get(relation);
   for (unsigned access : {hazard.first, hazard.second})
     question.atoms.add(getFootprint(access));
   for (const KernelLoop *loop : relation.sameIteration)

@@ -81,7 +81,7 @@ private:
   std::map<Key, AtomClosure> decisions;
   DenseMap<unsigned, AtomClosure> footprints;
   DenseMap<const KernelLoop *, AtomClosure> bounds;
-  std::map<PairRelation, unsigned> relations;
+  RelationNumbers relations;
   /// Whether branch regions can be avoided where threads are as a relation
   /// tells.
   std::map<std::pair<unsigned, PairRelation::BranchRegion>, bool> avoidable;

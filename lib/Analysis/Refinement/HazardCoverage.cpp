@@ -280,7 +280,7 @@ bool OpenPaths::isExcluded(Hazard &result) {
   addIterations();
   addSkipped();
   addBranches();
-  if (relation < hazard.relation || hazard.relation < relation)
+  if (!(relation == hazard.relation))
     result.conflict = conflicts.find(hazard.first, hazard.second, relation);
   if (result.conflict.kind != Conflict::Certain)
     return !result.conflict;
