@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Pipelines.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
@@ -243,9 +241,7 @@ void buildMemoryPipeline(OpPassManager &pm,
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
 static void buildKernelLowering(OpPassManager &pm) {
   pm.addPass(createUnpackProductsPass());
-  pm.addPass(createConvertNVGPUToNVVMPass());
   pm.addPass(createLegalizeForNVVMPass());
-  pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertKernelsToNVVMPass());
   pm.addPass(createKernelCanonicalizerPass());

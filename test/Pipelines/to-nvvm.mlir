@@ -426,6 +426,32 @@ gpu.module @structured {
   }
 }
 
+// Loops carry matrices of warps: upstream's conversion of nvgpu, which changes
+// the types of loops, does not know these.
+gpu.module @warp_matrices {
+  // CHECK-LABEL: llvm.func @sum_of_matrices
+  // CHECK:         llvm.cond_br
+  // CHECK:         nvvm.wmma.load
+  // CHECK:         nvvm.wmma.mma
+  // CHECK:         nvvm.wmma.store
+  gpu.func @sum_of_matrices(%m: memref<64x16xf16>, %out: memref<16x16xf16>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %half = arith.constant 0.5 : f16
+    %none = gpu.subgroup_mma_constant_matrix %half : !gpu.mma_matrix<16x16xf16, "COp">
+    %sum = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %none) -> (!gpu.mma_matrix<16x16xf16, "COp">) {
+      %a = gpu.subgroup_mma_load_matrix %m[%k, %c0] {leadDimension = 16 : index} : memref<64x16xf16> -> !gpu.mma_matrix<16x16xf16, "AOp">
+      %b = gpu.subgroup_mma_load_matrix %m[%k, %c0] {leadDimension = 16 : index} : memref<64x16xf16> -> !gpu.mma_matrix<16x16xf16, "BOp">
+      %p = gpu.subgroup_mma_compute %a, %b, %acc : !gpu.mma_matrix<16x16xf16, "AOp">, !gpu.mma_matrix<16x16xf16, "BOp"> -> !gpu.mma_matrix<16x16xf16, "COp">
+      scf.yield %p : !gpu.mma_matrix<16x16xf16, "COp">
+    }
+    gpu.subgroup_mma_store_matrix %sum, %out[%c0, %c0] {leadDimension = 16 : index} : !gpu.mma_matrix<16x16xf16, "COp">, memref<16x16xf16>
+    gpu.return
+  }
+}
+
 // Functions of the host are left as they are.
 // CHECK-LABEL: func.func @host
 // CHECK-SAME:    (%[[A:.+]]: memref<?x?xf32>, %[[V:.+]]: vector<2x4xf32>, %{{.+}}: index) -> vector<4x2xf32>

@@ -135,12 +135,15 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
     - **Alignment.** Workgroup attributions of `gpu.func` and workgroup globals get at least 16
       bytes. Upstream declares them with the alignment of their element, next to accesses of 16
       bytes.
+    - **Matrices and copies.** Operations of nvgpu become those of NVVM, as by upstream's
+      `convert-nvgpu-to-nvvm`, which looks at all operations; it runs where loops may carry
+      values of its types.
     - **Vectors.** Vector operations of any rank become operations with an LLVM form; upstream
       crashes on, or miscompiles, rows at dynamic positions. Exceptions are `vector.load`,
       `vector.store` and their masked forms of rank two, and gathers and scatters with strides,
       which `workgroup-verify-nvvm` reports. Transfers of several dimensions become loops, and
-      those of one become vector accesses, by upstream's patterns. `affine.delinearize_index`
-      and `affine.linearize_index` become arithmetic.
+      those of one become vector accesses, by upstream's patterns. Operations of the affine
+      dialect become arithmetic, and in functions loops and accesses, by upstream's `lower-affine`.
     - **Warps.** `gpu.subgroup_reduce`, ids and sizes of subgroups, and shuffles of narrow
       elements, of 64 bits and of vectors become 32-bit shuffles and arithmetic. A narrow
       element has a word of its own. A vector has the words that it fills, or one word per
@@ -191,7 +194,7 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
     "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
     "::mlir::vector::VectorDialect"
   ];

@@ -7,15 +7,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Upstream's conversion to NVVM takes vectors of rank one, scalar arithmetic
-// and shuffles. All other operations are rewritten here: structured operations
-// of one thread become loops, transfers become vector loads and stores, dynamic
-// positions become selections, and reductions of a warp become shuffles. What
-// is still illegal afterwards is refused, each operation with a reason.
+// and shuffles. All else is rewritten here: structured operations of one thread
+// become loops, transfers vector accesses, dynamic positions selections, and
+// reductions of a warp shuffles. What stays illegal is refused with a reason.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AtomicUpdates.h"
+#include "ConvertNVGPU.h"
 #include "ElectThreads.h"
+#include "ExpandAffine.h"
 #include "ExpandMath.h"
 #include "ExpandShapes.h"
 #include "LowerGroupProducts.h"
@@ -346,8 +347,7 @@ struct ScalarizeWideReduce final : OpRewritePattern<gpu::SubgroupReduceOp> {
 
 /// What warps do together becomes shuffles of 32 bits.
 static void populateWarpPatterns(RewritePatternSet &patterns) {
-  // Smaller elements share a shuffle; those of 64 bits need one each, which
-  // becomes two.
+  // Smaller elements share a shuffle; those of 64 bits need two.
   populateGpuBreakDownSubgroupReducePatterns(patterns,
                                              /*maxShuffleBitwidth=*/64);
   for (unsigned bits : {32, 64}) {
@@ -387,8 +387,7 @@ static StringRef getWarpObstacle(Operation *op, Operation *root) {
   return "";
 }
 
-/// Why `op` cannot be lowered by a pass that runs on `root`; empty if upstream
-/// can.
+/// The same of any operation.
 static std::string getObstacle(Operation *op, Operation *root) {
   std::string why = getWarpObstacle(op, root).str();
   if (why.empty())
@@ -414,7 +413,7 @@ static LogicalResult verifyLegal(Operation *root,
   return failure(hasFailed);
 }
 
-/// Applies `patterns` to all operations of `scopes`, and to nothing else.
+/// Applies `patterns` to the operations of `scopes`, and to no others.
 static LogicalResult apply(ArrayRef<Operation *> scopes,
                            RewritePatternSet &&patterns) {
   SmallVector<Operation *> ops;
@@ -476,6 +475,7 @@ LogicalResult legalizeForNVVM(Operation *root) {
       failed(apply(scopes, makePatterns(root->getContext()))) ||
       failed(verifyLegal(root, scopes)))
     return failure();
+  expandAffineMaps(scopes, rewriter);
   for (Operation *scope : scopes)
     normalizeAttributions(rewriter, scope, kMinBufferAlignment);
   normalizeGlobals(rewriter, root, kMinBufferAlignment);
@@ -488,7 +488,12 @@ struct LegalizeForNVVMPass final
   using LegalizeForNVVMPassBase::LegalizeForNVVMPassBase;
 
   void runOnOperation() override {
-    if (failed(legalizeForNVVM(getOperation())))
+    auto run = [&](OpPassManager &passes, Operation *op) {
+      return runPipeline(passes, op);
+    };
+    if (failed(convertNVGPUOps(getOperation(), run)) ||
+        failed(legalizeForNVVM(getOperation())) ||
+        failed(lowerAffineOps(getOperation(), run)))
       signalPassFailure();
   }
 };

@@ -13,6 +13,31 @@ func.func @host(%a: vector<2x4xf32>) -> vector<2xf32> {
 
 // -----
 
+// And so are its loops.
+// CHECK-LABEL: func.func @host_loop
+// CHECK:         affine.for
+// CHECK:         affine.apply
+// CHECK-LABEL: gpu.func @kernel_loop
+// CHECK-NOT:     affine.
+func.func @host_loop(%a: memref<64xindex>) {
+  affine.for %i = 0 to 32 {
+    %j = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+    memref.store %j, %a[%j] : memref<64xindex>
+  }
+  return
+}
+gpu.module @kernels {
+  gpu.func @kernel_loop(%a: memref<64xindex>) kernel {
+    affine.for %i = 0 to 32 {
+      %j = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+      memref.store %j, %a[%j] : memref<64xindex>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 // A launch is prepared like what outlining makes of it.
 // CHECK-LABEL: func.func @in_launch
 // CHECK:         gpu.launch

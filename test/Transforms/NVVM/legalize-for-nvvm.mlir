@@ -1,6 +1,6 @@
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' | FileCheck %s
-// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.once
-// RUN: mlir-opt %t.once --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.twice
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm,canonicalize))' -o %t.once
+// RUN: mlir-opt %t.once --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm,canonicalize))' -o %t.twice
 // RUN: diff %t.once %t.twice
 
 // Buffers, vectors and views in forms that upstream's conversion takes.
@@ -337,7 +337,7 @@ gpu.module @expansion {
   // CHECK-LABEL: gpu.func @several_extents
   // CHECK-SAME:    %[[M:[^:]*]]: memref<?xf32>, %[[A:[^:]*]]: index, %[[B:[^:]*]]: index
   // CHECK:         %[[BASE:.*]], %{{.*}}, %{{.*}}, %{{.*}} = memref.extract_strided_metadata %[[M]]
-  // CHECK:         %[[STRIDE:.*]] = affine.apply #{{.*}}()[%{{.*}}, %[[B]]]
+  // CHECK:         %[[STRIDE:.*]] = arith.muli %{{.*}}, %[[B]]
   // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [0], sizes: [%[[A]], %[[B]]], strides: [%[[STRIDE]], 1] : memref<f32> to memref<?x?xf32>
   // CHECK-NOT:     expand_shape
   gpu.func @several_extents(%m: memref<?xf32>, %a: index, %b: index, %i: index, %v: f32) kernel {
@@ -350,8 +350,9 @@ gpu.module @expansion {
   // CHECK-LABEL: gpu.func @strided
   // CHECK-SAME:    %[[M:[^:]*]]: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %[[A:[^:]*]]: index, %[[B:[^:]*]]: index,
   // CHECK:         %[[BASE:.*]], %[[OFFSET:.*]], %{{.*}}, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[M]]
-  // CHECK-DAG:     %[[S2:.*]] = affine.apply #{{.*}}()[%[[STRIDES]]#1]
-  // CHECK-DAG:     %[[S1:.*]] = affine.apply #{{.*}}()[%[[B]], %[[STRIDES]]#1]
+  // CHECK-DAG:     %[[S2:.*]] = arith.muli %[[STRIDES]]#1, %{{.*}}
+  // CHECK-DAG:     %[[BY:.*]] = arith.muli %[[B]], %[[STRIDES]]#1
+  // CHECK-DAG:     %[[S1:.*]] = arith.muli %[[BY]], %{{.*}}
   // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [%[[OFFSET]]], sizes: [2, 2, %[[A]], %[[B]], 2], strides: [%{{.*}}, %[[STRIDES]]#0, %[[S1]], %[[S2]], %[[STRIDES]]#1]
   gpu.func @strided(%m: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %a: index, %b: index, %i: index, %v: f32) {
     %view = memref.expand_shape %m [[0, 1], [2, 3, 4]] output_shape [2, 2, %a, %b, 2]
@@ -367,6 +368,43 @@ gpu.module @expansion {
   gpu.func @one_extent_each(%m: memref<?x?xf32>, %a: index, %b: index, %i: index, %v: f32) kernel {
     %view = memref.expand_shape %m [[0, 1], [2, 3]] output_shape [%a, 4, 2, %b] : memref<?x?xf32> into memref<?x4x2x?xf32>
     memref.store %v, %view[%i, %i, %i, %i] : memref<?x4x2x?xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Of the affine dialect nothing is left: maps become arithmetic where they are
+// applied, loops and accesses those of other dialects.
+gpu.module @affine {
+  // CHECK-LABEL: gpu.func @maps
+  // CHECK-SAME:    %[[A:[^:]*]]: memref<?xf32>, %[[N:[^:]*]]: index
+  // CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : index
+  // CHECK:         %[[ROWS:.*]] = arith.muli %[[N]], %[[C8]]
+  // CHECK:         %[[I:.*]] = arith.addi %[[ROWS]], %[[N]]
+  // CHECK:         %[[J:.*]] = arith.minsi %[[I]], %{{.*}}
+  // CHECK:         %[[M:.*]] = arith.maxsi %{{.*}}, %{{.*}}
+  // CHECK:         %[[K:.*]] = arith.maxsi %[[M]], %{{.*}}
+  // CHECK-NOT:     affine.
+  // CHECK:         memref.store %{{.*}}, %[[A]][%[[K]]]
+  gpu.func @maps(%a: memref<?xf32>, %n: index, %v: f32) kernel {
+    %i = affine.apply affine_map<(d0)[s0] -> (d0 * 8 + s0)>(%n)[%n]
+    %j = affine.min affine_map<(d0) -> (d0, 7)>(%i)
+    %k = affine.max affine_map<(d0) -> (d0 * 2, 3, d0 - 1)>(%j)
+    memref.store %v, %a[%k] : memref<?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @loops
+  // CHECK-NOT:     affine.
+  // CHECK:         scf.for
+  // CHECK:           memref.store
+  // CHECK-NOT:     affine.
+  // CHECK:         gpu.return
+  gpu.func @loops(%a: memref<128xf32>, %v: f32) kernel {
+    affine.for %i = 0 to 16 {
+      affine.store %v, %a[%i + 3] : memref<128xf32>
+    }
     gpu.return
   }
 }
