@@ -333,8 +333,18 @@ static Result getByteView(const MemRefAddress &source, memref::ViewOp op,
   LinearIndex first = source.origin.front();
   first.add(op.getByteShift(), 1);
   Result address = getAddressAt(op, first, isFixed);
-  if (address)
-    address->bounds = source.bounds;
+  if (!address)
+    return std::nullopt;
+  address->bounds = source.bounds;
+  // As of a subview, that there is all that the type has of the source.
+  Operation *scope = op->getParentOp();
+  std::optional<int64_t> bytes = op.getType().hasStaticShape()
+                                     ? getElementBytes(op.getType(), scope)
+                                     : std::nullopt;
+  if (bytes && op.getType().getNumElements() > 0)
+    addBounds(*address, op.getByteShift(),
+              getIndex(op.getContext(), *bytes * op.getType().getNumElements()),
+              /*step=*/1, source.dimensions.front().extent);
   return address;
 }
 
