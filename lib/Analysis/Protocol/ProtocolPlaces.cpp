@@ -9,12 +9,9 @@
 // The address of an access is a sum. What of it is known for each thread is
 // added up; what is not is taken to be anything that its bounds allow.
 //
-// Accesses that go on by themselves are done where their threads wait for them.
-//
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Program/OpEffects.h"
-#include "ProtocolWalk.h"
+#include "ProtocolPlaces.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,6 +29,7 @@ public:
             const DenseMap<Value, std::pair<int64_t, int64_t>> &ranges);
 
 private:
+  std::pair<int64_t, int64_t> findRange(const LinearIndex &terms) const;
   bool takeBound(Value value, int64_t factor);
   bool widen(int64_t by, int64_t factor);
   bool shift(int64_t by, int64_t factor);
@@ -65,6 +63,24 @@ bool PlaceSum::shift(int64_t by, int64_t factor) {
   return true;
 }
 
+/// Finds the least and the greatest number that `terms`, a sum without a
+/// constant, is by all that is known of it to be in bounds.
+std::pair<int64_t, int64_t>
+PlaceSum::findRange(const LinearIndex &terms) const {
+  constexpr int64_t kFar = int64_t(1) << 40;
+  int64_t least = -kFar, most = kFar;
+  for (const AccessFootprint::Bound &bound : bounds) {
+    std::optional<int64_t> extent = getConstantIntValue(bound.extent);
+    LinearIndex sum = bound.index;
+    int64_t constant = std::exchange(sum.constant, 0);
+    if (!extent || sum != terms || std::abs(constant) > kFar || *extent > kFar)
+      continue;
+    least = std::max(least, -constant);
+    most = std::min(most, *extent - 1 - constant);
+  }
+  return {least, most};
+}
+
 /// Takes from the sum what an index that is in bounds, and that `value` is part
 /// of, adds to it.
 bool PlaceSum::takeBound(Value value, int64_t factor) {
@@ -76,10 +92,13 @@ bool PlaceSum::takeBound(Value value, int64_t factor) {
         factor % term->second != 0)
       continue;
     int64_t times = factor / term->second;
-    index.add(bound.index, -times);
+    LinearIndex terms = bound.index;
+    terms.constant = 0;
+    index.add(terms, -times);
     bool isGone = llvm::none_of(
         index.terms, [&](auto &left) { return left.first == value; });
-    return isGone && widen(*extent - 1, times);
+    auto [least, most] = findRange(terms);
+    return isGone && shift(least, times) && widen(most - least, times);
   }
   return false;
 }
@@ -155,53 +174,6 @@ getProtocolPlace(const ThreadAccess &access, size_t numThreads,
   place.first = *llvm::min_element(place.starts);
   place.end = *llvm::max_element(place.starts) + place.width;
   return place;
-}
-
-//===----------------------------------------------------------------------===//
-// What goes on by itself
-//===----------------------------------------------------------------------===//
-
-/// Begins a new group, or ends what groups are waited for.
-void ProtocolWalk::visitGroup(Operation &op) {
-  std::optional<AsyncGroup> group = getAsyncGroup(&op);
-  if (!group)
-    return;
-  if (group->engine == AsyncGroup::TileProducts)
-    return group->isCommit ? visitProduct(&op, group->numPending)
-                           : settleProducts(&op, group->numPending);
-  auto &open = groups[group->engine];
-  if (group->isCommit) {
-    open.emplace_back();
-    return;
-  }
-  add(ProtocolEvent::Settle, &op);
-  int64_t numDone = int64_t(open.size()) - 1 - group->numPending;
-  for (int64_t number = 0; number < numDone; ++number)
-    for (size_t event : open[number])
-      stream.events[event].done = stream.events.size() - 1;
-  if (numDone > 0)
-    open.erase(open.begin(), open.begin() + numDone);
-}
-
-/// The warp group begins to read, and waits for what it has begun before.
-void ProtocolWalk::visitProduct(Operation *op, int64_t numPending) {
-  ProtocolEvent like;
-  like.product = stream.products.size();
-  add(ProtocolEvent::WarpMeeting, op).product = like.product;
-  stream.products.emplace_back().op = op;
-  addAccesses(op, like);
-  settleProducts(op, numPending);
-}
-
-void ProtocolWalk::settleProducts(Operation *op, int64_t numPending) {
-  add(ProtocolEvent::Settle, op);
-  size_t numLeft = std::min<size_t>(numPending, stream.products.size());
-  for (ProtocolProduct &product :
-       llvm::drop_begin(llvm::reverse(stream.products), numLeft)) {
-    if (product.done)
-      break; // and so are those before
-    product.done = stream.events.size() - 1;
-  }
 }
 
 } // namespace mlir::workgroup

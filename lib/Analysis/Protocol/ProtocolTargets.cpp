@@ -8,6 +8,7 @@
 
 #include "ProtocolTargets.h"
 #include "Analysis/Program/OpEffects.h"
+#include "ProtocolPlaces.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "workgroup/Support/Kernel.h"
 #include <numeric>
@@ -103,17 +104,89 @@ void ProtocolTargets::collectRoots(Operation *scope) {
         op->getParentOp() != scope)
       blocks.insert(op->getBlock());
   });
-  for (const ThreadAccess &access : accesses.getAccesses()) {
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     if (!isOfOneBuffer(access))
       continue;
-    OpKind kind = getOpKind(access.op);
-    bool isBulk = kind == OpKind::BulkLoad || kind == OpKind::BulkStore;
-    for (Operation *op = access.op; op != scope && !isBulk;
+    bool isHanded = getOpKind(access.op) == OpKind::BulkLoad;
+    for (Operation *op = access.op; op != scope && !isHanded;
          op = op->getParentOp())
-      isBulk = blocks.contains(op->getBlock());
-    if (isBulk)
+      isHanded = blocks.contains(op->getBlock());
+    if (isHanded)
+      handedOver.insert(number);
+    if (isHanded || getOpKind(access.op) == OpKind::BulkStore)
       roots.insert(access.roots.front());
   }
+}
+
+/// True if threads wait for mbarriers in loops in loops, up to `scope`.
+static bool hasNestedWaits(Operation *scope) {
+  return scope
+      ->walk([&](nvgpu::MBarrierTryWaitParityOp wait) {
+        auto loop = wait->getParentOfType<scf::ForOp>();
+        return loop && loop->getParentOfType<scf::ForOp>()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+namespace {
+/// Bytes of a buffer.
+struct Part {
+  unsigned root = 0;
+  int64_t first = 0, end = 0;
+
+  bool meets(const Part &other) const {
+    return root == other.root && first < other.end && other.first < end;
+  }
+};
+} // namespace
+
+/// The bytes that `access` is in, whoever does it when; nothing if that may be
+/// anywhere.
+static std::optional<Part> getPart(const ThreadAccess &access) {
+  auto evaluate = [](Value) -> const ThreadValues * { return nullptr; };
+  DenseMap<Value, std::pair<int64_t, int64_t>> ranges;
+  ProtocolPlace place =
+      getProtocolPlace(access, /*numThreads=*/1, evaluate, ranges);
+  if (place.isAnywhere())
+    return std::nullopt;
+  return Part{place.root, place.first, place.end};
+}
+
+/// The accesses to bytes that TMA stores, and that mbarriers have nothing to do
+/// with, where these are waited for in loops in loops: beside a loop that waits
+/// nothing else is followed, and that threads wait for their own stores is
+/// known without. None if others may be to the same bytes.
+DenseSet<unsigned> ProtocolTargets::findOwnStores(Operation *scope) const {
+  if (!hasNestedWaits(scope))
+    return {};
+  std::vector<std::pair<unsigned, std::optional<Part>>> parts;
+  SmallVector<Part> stored;
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    if (!isOfOneBuffer(access) || !roots.contains(access.roots.front()))
+      continue;
+    parts.emplace_back(number, getPart(access));
+    std::optional<Part> part = parts.back().second;
+    if (getOpKind(access.op) != OpKind::BulkStore)
+      continue;
+    if (!part)
+      return {};
+    stored.push_back(*part);
+  }
+  DenseSet<unsigned> own;
+  for (auto &[number, part] : parts) {
+    bool isOther =
+        part && llvm::none_of(stored, [&, &part = part](const Part &other) {
+          return part->meets(other);
+        });
+    if (isOther)
+      continue;
+    if (!part || handedOver.contains(number))
+      return {};
+    own.insert(number);
+  }
+  return own;
 }
 
 void ProtocolTargets::mark(Operation *op, Operation *scope) {
@@ -152,8 +225,10 @@ ProtocolTargets::ProtocolTargets(Operation *scope,
     return;
   scope->walk([&](nvgpu::MBarrierCreateOp create) { addGroup(create); });
   collectRoots(scope);
+  DenseSet<unsigned> own = findOwnStores(scope);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
-    if (isOfOneBuffer(access) && roots.contains(access.roots.front())) {
+    if (isOfOneBuffer(access) && roots.contains(access.roots.front()) &&
+        !own.contains(number)) {
       tracked.insert(number);
       accessesOf[access.op].push_back(number);
     }

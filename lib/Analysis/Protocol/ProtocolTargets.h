@@ -63,6 +63,7 @@ private:
   bool isAlone(scf::ForOp loop, scf::ForOp outer) const;
   void addGroup(nvgpu::MBarrierCreateOp create);
   void collectRoots(Operation *scope);
+  DenseSet<unsigned> findOwnStores(Operation *scope) const;
   void mark(Operation *op, Operation *scope);
 
   const ThreadAccesses &accesses;
@@ -71,6 +72,8 @@ private:
   int64_t period = 2;
   DenseMap<Value, std::pair<unsigned, int64_t>> groups;
   DenseSet<unsigned> roots, tracked;
+  /// Accesses that mbarriers may order.
+  DenseSet<unsigned> handedOver;
   DenseMap<Operation *, SmallVector<unsigned, 2>> accessesOf;
   DenseSet<Operation *> relevant, syncs, needed, asyncs;
 };

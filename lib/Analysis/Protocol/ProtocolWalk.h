@@ -18,7 +18,7 @@
 #define WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLWALK_H
 
 #include "Analysis/Index/ThreadEvaluator.h"
-#include "ProtocolEvents.h"
+#include "ProtocolPlaces.h"
 #include "ProtocolTargets.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <memory>
@@ -107,13 +107,6 @@ private:
   /// the last one is not committed yet.
   std::array<SmallVector<SmallVector<size_t>>, 3> groups;
 };
-
-/// What threads touch by an access, as far as `evaluate` tells; `ranges` has
-/// the numbers that other values may be.
-ProtocolPlace
-getProtocolPlace(const ThreadAccess &access, size_t numThreads,
-                 llvm::function_ref<const ThreadValues *(Value)> evaluate,
-                 const DenseMap<Value, std::pair<int64_t, int64_t>> &ranges);
 
 } // namespace mlir::workgroup
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncHazards.h"
+#include "Analysis/Program/OpEffects.h"
 #include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
@@ -225,6 +226,20 @@ bool AsyncHazards::visitUnwaited(unsigned copy, unsigned other) {
   return found.addUncoverable(copy, other, relation, nullptr);
 }
 
+/// True if what a thread does to what it has TMA store itself is asked for
+/// where lanes are told apart, too: there, its waits are followed in branches
+/// of warps.
+bool AsyncHazards::isLeftToWarps(unsigned first, unsigned second) {
+  auto isOfStore = [&](unsigned access) {
+    return !context.isUnknown(access) ||
+           getOpKind(accesses[access].op) == OpKind::BulkStore;
+  };
+  return context.use == HazardUse::Verification &&
+         context.threads == PairRelation::OfTwoWarps && isOfStore(first) &&
+         isOfStore(second) &&
+         conflicts.getIndex().getShape().getNumThreads().has_value();
+}
+
 /// True if threads may touch the same bytes by both accesses at any time. One
 /// access meets itself by another thread, or in a later iteration.
 bool AsyncHazards::mayMeetAnyTime(unsigned first, unsigned second) {
@@ -233,6 +248,7 @@ bool AsyncHazards::mayMeetAnyTime(unsigned first, unsigned second) {
            conflicts.canMeet(first, second, relation);
   };
   PairRelation relation = context.getAnyTime(first, second);
+  relation.mayBeSame &= !isLeftToWarps(first, second);
   if (first != second)
     return mayMeet(relation);
   PairRelation byOther = relation;

@@ -54,6 +54,7 @@ public:
   bool isWaitedBefore(unsigned first, unsigned second) const;
 
 private:
+  bool isLeftToWarps(unsigned first, unsigned second);
   bool mayMeetAnyTime(unsigned first, unsigned second);
   void addTurned(unsigned first, unsigned second, PairRelation relation);
   void addEntered(unsigned first, unsigned second, PairRelation relation);
