@@ -40,6 +40,11 @@ def WarpGroupsOption
     : SharedOption, Option<"warpGroups", "warp-groups", "bool", /*default=*/"true",
              "Let the warp groups of sm_90a multiply tiles that TMA fills where they are">;
 
+def StoreRingsOption
+    : SharedOption, Option<"storeRings", "store-rings", "bool", /*default=*/"true",
+             "Let TMA store the results of 16 bits that warp groups of sm_90a compute, from slots "
+             "of each warp in workgroup memory">;
+
 def TF32Option
     : SharedOption, Option<"tf32", "tf32", "bool", /*default=*/"false",
              "Round the factors of contractions in f32 to tf32, for tensor cores">;

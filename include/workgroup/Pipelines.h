@@ -69,11 +69,13 @@ struct RingOptions {
 struct ContractionOptions {
   explicit ContractionOptions(::mlir::detail::PassOptions &parent)
       : tensorCores{parent, "tensor-cores", true}, tf32{parent, "tf32", false},
-        warpGroups{parent, "warp-groups", true} {}
+        warpGroups{parent, "warp-groups", true},
+        storeRings{parent, "store-rings", true} {}
 
   SharedOption<bool> tensorCores;
   SharedOption<bool> tf32;
   SharedOption<bool> warpGroups;
+  SharedOption<bool> storeRings;
 };
 
 /// Options of the pipeline `workgroup-pipeline-copies`.

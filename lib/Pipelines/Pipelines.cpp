@@ -111,7 +111,8 @@ static void addContractions(OpPassManager &pm,
       rings.engine == RingEngine::Auto || rings.engine == RingEngine::TMA;
   pm.addPass(createLowerContractionsPass(
       {assumeAlignment, chip.str(), options.tensorCores, options.tf32,
-       options.warpGroups && mayBeTMA, rings.assumeDistinctArguments}));
+       options.warpGroups && mayBeTMA, rings.assumeDistinctArguments,
+       options.storeRings}));
 }
 
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
@@ -286,6 +287,7 @@ void buildLinalgToNVVMPipeline(OpPassManager &pm,
   memory.contractions.tensorCores = options.contractions.tensorCores;
   memory.contractions.tf32 = options.contractions.tf32;
   memory.contractions.warpGroups = options.contractions.warpGroups;
+  memory.contractions.storeRings = options.contractions.storeRings;
   buildMemoryPipeline(pm, memory);
   if (options.deviceMemory)
     pm.addPass(createAllocateDeviceMemoryPass({areDistinct, /*strict=*/true}));

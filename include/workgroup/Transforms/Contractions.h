@@ -79,6 +79,8 @@ struct LowerContractionsOptions {
   bool warpGroups = true;
   /// Different memref arguments of a kernel or host function do not overlap.
   bool assumeDistinctArguments = false;
+  /// TMA stores results of 16 bits of warp groups, where it can.
+  bool storeRings = true;
 };
 
 /// Shares out contractions of tiles in device code inside `root` to threads.

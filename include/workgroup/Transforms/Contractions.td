@@ -208,6 +208,24 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     Factors are `f16`, `bf16`, 8-bit floats or 8-bit integers; 8-bit factors must be contiguous
     along the sum. Sums are `f32` or `i32`. A remark says why warp groups are not used.
 
+    **Stores by TMA.** TMA stores results of 16 bits that warp groups compute, unless
+    `store-rings` is off. Each warp writes 16 rows of up to 128 bytes to a slot of its own in
+    workgroup memory, in the order of TMA's swizzle, and one lane starts the store. The warp
+    continues meanwhile; it has two slots, or one if there is no memory for two. Only the lanes
+    of a warp wait for each other. The kernel waits at its end until all stores are complete. TMA
+    stores a result if
+
+    - its columns are contiguous, its rows are a constant number of bytes apart, a multiple of
+      16, and it is aligned to 16 bytes;
+    - the launch can describe it by a tensor map, and ragged tiles end where it ends;
+    - it is computed of the sums, and of memory that it cannot share; of the sums only if tiles
+      may be ragged;
+    - nothing else in the kernel may access it;
+    - the slots do not reduce the number of blocks on a multiprocessor.
+
+    A remark says why threads store a result instead. Example:
+    `test/Transforms/Contractions/lower-contractions-stores.mlir`.
+
     **Shape of the work.** The number of rows and columns of a thread minimises instructions.
     That of a warp minimises loads within its registers. If the buffer is larger than the part
     that the operations before and after use, whole tiles are accessed by vectors, and ragged
@@ -239,7 +257,8 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     threads of the block have too few registers for the result.
 
     Run after `workgroup-form-rings` and before `workgroup-lower-rings`, as tiles may be slots
-    of rings; and again after `workgroup-keep-accumulators`. Inserts no barriers. Sources:
+    of rings; and again after `workgroup-keep-accumulators`. Inserts no barriers, except those of
+    warps that stores by TMA need. Sources:
     NVIDIA, "CUTLASS: efficient GEMM in CUDA"; PTX ISA, "Matrix Fragments for mma".
   }];
   let options = [
@@ -249,6 +268,7 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     TF32Option,
     WarpGroupsOption,
     AssumeDistinctArgumentsOption,
+    StoreRingsOption,
   ];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
                            "memref::MemRefDialect", "nvgpu::NVGPUDialect",
@@ -264,6 +284,10 @@ def LowerContractions_TensorCoresNotUsed
     : Missed<"Tensor cores do not compute a contraction.">;
 def LowerContractions_WarpGroupsNotUsed
     : Missed<"Warp groups do not multiply tiles in workgroup memory.">;
+def LowerContractions_StoredByTMA
+    : Passed<"TMA stores a result that warp groups compute.">;
+def LowerContractions_NotStoredByTMA
+    : Missed<"Threads store a result of 16 bits that warp groups compute.">;
 def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {

@@ -151,7 +151,8 @@ def PersistGridPass : Pass<"workgroup-persist-grid"> {
     The launch gets `blocks` blocks, but no more than it had. If `blocks` is 0, it gets as many as
     its rings request (`workgroup.ring {blocks = 132}`). Slots of rings and their phases continue
     from one tile to the next, so that producers fill slots for the next tile while consumers
-    store the sums of the current one. If only the host computes the number of blocks, the launch
+    store the sums of the current one. The wait for stores by TMA at the end of the kernel stays
+    behind the loop. If only the host computes the number of blocks, the launch
     gets the minimum of that number and `blocks`.
 
     Tiles are numbered in groups of rows (blocks along y), column by column (along x) within a
@@ -260,7 +261,8 @@ def SpecializeWarpsPass : Pass<"workgroup-specialize-warps"> {
     - its blocks are not a constant number of threads in one dimension that form whole warp
       groups;
     - it contains other work of all threads of the block (barriers, copies and linalg operations
-      that are not yet distributed), or other accesses to workgroup memory;
+      that are not yet distributed), or other accesses to workgroup memory, except to slots from
+      which TMA stores what a warp has written;
     - the kernel may write the source of a copy;
     - the values that copies depend on cannot be computed twice.
 

@@ -8,6 +8,7 @@
 
 #include "ClusterEmitter.h"
 #include "ProductEmitter.h"
+#include "Support/Remarks.h"
 #include "Transforms/Utils/CarriedValues.h"
 
 namespace mlir::workgroup {
@@ -34,16 +35,37 @@ static bool mayExchange(const ContractionCluster &cluster) {
 
 ClusterEmitter::ClusterEmitter(ContractionCluster &cluster,
                                RewriterBase &rewriter,
-                               AlignmentAnalysis &alignment)
+                               AlignmentAnalysis &alignment,
+                               std::optional<StoreContext> stores)
     : cluster(cluster), rewriter(rewriter),
       part(cluster.contraction, cluster.tile, cluster.sharers, rewriter,
            alignment),
       filling(getFilling(cluster.init)), pointwise(part, mayExchange(cluster)),
       carriesPacked(cluster.group && cluster.updates.empty()) {
+  if (cluster.group && stores)
+    addSlots(*stores);
   if (cluster.group)
     groups.emplace(part, *cluster.group);
   else if (cluster.matrix)
     matrices.emplace(part, *cluster.matrix);
+}
+
+/// Decides which results TMA stores, before anything changes.
+void ClusterEmitter::addSlots(StoreContext stores) {
+  slots.emplace(part, stores);
+  for (OpOperand *sink : cluster.sinks) {
+    Pointwise op(sink->getOwner(), sink);
+    if (!StoreRing::isCandidate(op))
+      continue;
+    std::string why = slots->add(op);
+    if (why.empty())
+      recordRemark(RemarkId::LowerContractions_StoredByTMA, op.op)
+          << "TMA stores a result";
+    else
+      recordRemark(RemarkId::LowerContractions_NotStoredByTMA, op.op)
+          << "threads store a result" << remark::reason("{0}", why);
+  }
+  slots->allocate();
 }
 
 /// The sums before the loops.
@@ -105,7 +127,8 @@ void ClusterEmitter::run() {
   SmallVector<Value> sums = leaveLoops(multiply(enterLoops(start())));
   for (OpOperand *sink : cluster.sinks) {
     rewriter.setInsertionPoint(sink->getOwner());
-    pointwise.finish(Pointwise(sink->getOwner(), sink), sums);
+    pointwise.finish(Pointwise(sink->getOwner(), sink), sums,
+                     slots ? &*slots : nullptr);
   }
 }
 

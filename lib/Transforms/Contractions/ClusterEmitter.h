@@ -19,6 +19,7 @@
 #include "GroupProductEmitter.h"
 #include "MatrixProductEmitter.h"
 #include "PointwiseEmitter.h"
+#include "StoreRing.h"
 
 namespace mlir::workgroup {
 
@@ -26,13 +27,16 @@ namespace mlir::workgroup {
 class ClusterEmitter {
 public:
   /// Computes, where `rewriter` stands, what has to dominate all of the code:
-  /// in front of what fills the accumulator.
+  /// in front of what fills the accumulator. With `stores`, TMA stores what it
+  /// can of what warp groups compute.
   ClusterEmitter(ContractionCluster &cluster, RewriterBase &rewriter,
-                 AlignmentAnalysis &alignment);
+                 AlignmentAnalysis &alignment,
+                 std::optional<StoreContext> stores);
 
   void run();
 
 private:
+  void addSlots(StoreContext stores);
   SmallVector<Value> start();
   SmallVector<Value> enterLoops(SmallVector<Value> sums);
   SmallVector<Value> multiply(ValueRange sums);
@@ -44,6 +48,8 @@ private:
   /// Who multiplies; threads, one product after the other, if neither does.
   std::optional<MatrixProductEmitter> matrices;
   std::optional<GroupProductEmitter> groups;
+  /// From which TMA stores results; none if threads store them all.
+  std::optional<StoreRing> slots;
   /// The value that fills all of the accumulator; null if it is not the same
   /// for all elements.
   const Value filling;

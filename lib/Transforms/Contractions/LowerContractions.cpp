@@ -217,12 +217,12 @@ static void erase(ContractionCluster &cluster, RewriterBase &rewriter) {
 }
 
 static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
-                  RewriterBase &rewriter) {
+                  std::optional<StoreContext> stores, RewriterBase &rewriter) {
   report(cluster);
   // Others may have changed the loops.
   (void)findLoops(cluster);
   rewriter.setInsertionPoint(cluster.init->getOwner());
-  ClusterEmitter(cluster, rewriter, alignment).run();
+  ClusterEmitter(cluster, rewriter, alignment, stores).run();
   erase(cluster, rewriter);
 }
 
@@ -291,10 +291,17 @@ LogicalResult lowerContractions(Operation *root,
   if (failed(clusters))
     return failure();
   IRRewriter rewriter(root->getContext());
+  TensorMaps maps(root);
+  ArgumentAliases aliases(root, options.assumeDistinctArguments);
   for (ContractionCluster &cluster : *clusters) {
     AlignmentAnalysis alignment(
         {options.assumeAlignment, kWidestAccessBytes, root});
-    apply(cluster, alignment, rewriter);
+    std::optional<StoreContext> stores;
+    if (options.storeRings && cluster.group)
+      stores.emplace(StoreContext{
+          *resolveChip(getExecutionScope(cluster.contraction.op), options.chip),
+          maps, aliases});
+    apply(cluster, alignment, stores, rewriter);
   }
   return success();
 }
@@ -306,9 +313,9 @@ struct LowerContractionsPass
   using LowerContractionsPassBase::LowerContractionsPassBase;
 
   void runOnOperation() override {
-    if (failed(lowerContractions(getOperation(),
-                                 {assumeAlignment, chip, tensorCores, tf32,
-                                  warpGroups, assumeDistinctArguments})))
+    if (failed(lowerContractions(
+            getOperation(), {assumeAlignment, chip, tensorCores, tf32,
+                             warpGroups, assumeDistinctArguments, storeRings})))
       signalPassFailure();
   }
 };

@@ -14,6 +14,7 @@
 
 #include "PointwiseEmitter.h"
 #include "ColumnExchange.h"
+#include "StoreRing.h"
 #include "VectorBody.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -256,6 +257,17 @@ void PointwiseEmitter::finishWhole(const Pointwise &sink, ValueRange sums) {
       finishPiece(sink, sums[number++], {i, j, tile.columnRun, {}}, &cache);
 }
 
+void PointwiseEmitter::finishBySlots(const Pointwise &sink, ValueRange sums,
+                                     StoreRing &slots) {
+  PieceCache cache;
+  slots.store(sink, [&](int64_t row, int64_t run) {
+    Piece piece{row, run * tile.columnRun, tile.columnRun, {}};
+    Value sum = sums[row * tile.getNumRuns() + run];
+    Value made = compute(sink, sum, piece, &cache)[0];
+    return widen(rewriter, loc, made, tile.columnRun);
+  });
+}
+
 /// Element `number`, which is not constant, of `vector`.
 Value PointwiseEmitter::select(Value vector, Value number) {
   Value element = vector::ExtractOp::create(rewriter, loc, vector, 0);
@@ -312,7 +324,10 @@ void PointwiseEmitter::finishPart(const Pointwise &sink, ValueRange sums,
     });
 }
 
-void PointwiseEmitter::finish(const Pointwise &sink, ValueRange sums) {
+void PointwiseEmitter::finish(const Pointwise &sink, ValueRange sums,
+                              StoreRing *slots) {
+  if (slots && slots->contains(sink.op))
+    return finishBySlots(sink, sums, *slots);
   emitIf(part.hasPart(), [&] {
     TileLimits limits(part, sink.accumulator->get());
     if (limits.empty())

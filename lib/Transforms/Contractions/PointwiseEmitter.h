@@ -20,6 +20,8 @@
 
 namespace mlir::workgroup {
 
+class StoreRing;
+
 /// Emits what a thread does with its part of the result before the products are
 /// added, and after that.
 class PointwiseEmitter {
@@ -45,8 +47,9 @@ public:
   SmallVector<Value> update(const Pointwise &update, ValueRange sums) {
     return make(update, sums);
   }
-  /// Does `sink` on the result.
-  void finish(const Pointwise &sink, ValueRange sums);
+  /// Does `sink` on the result. TMA stores what `slots`, if given, contain.
+  void finish(const Pointwise &sink, ValueRange sums,
+              StoreRing *slots = nullptr);
 
   /// What `op` makes of `sum`, its accumulator: one result for each output,
   /// vectors, or scalars where all elements are the same.
@@ -72,6 +75,7 @@ private:
   void finishPiece(const Pointwise &sink, Value sum, const Piece &piece,
                    PieceCache *cache);
   void finishWhole(const Pointwise &sink, ValueRange sums);
+  void finishBySlots(const Pointwise &sink, ValueRange sums, StoreRing &slots);
   Value select(Value vector, Value number);
   void forEachColumn(int64_t column, const TileLimits &limits,
                      function_ref<void(Value)> body);

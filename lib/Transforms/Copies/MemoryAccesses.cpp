@@ -22,6 +22,14 @@ namespace mlir::workgroup {
 // One operation
 //===----------------------------------------------------------------------===//
 
+/// The memory that an effect of `value` is on: of a tensor map, that of which
+/// it was made in sight. Null if that is not known.
+static Value getAccessed(Value value) {
+  if (auto map = value.getDefiningOp<nvgpu::TmaCreateDescriptorOp>())
+    return map.getTensor();
+  return isa<BaseMemRefType>(value.getType()) ? value : Value();
+}
+
 std::optional<Accesses> getAccesses(Operation *op) {
   Accesses accesses;
   if (isTransparent(op) || isBlockBarrier(op))
@@ -37,10 +45,10 @@ std::optional<Accesses> getAccesses(Operation *op) {
   for (const MemoryEffects::EffectInstance &effect : effects) {
     bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
     SmallVector<Value> &accessed = isRead ? accesses.read : accesses.written;
-    Value memory = effect.getValue();
-    if (memory && isa<BaseMemRefType>(memory.getType()))
+    Value value = effect.getValue();
+    if (Value memory = value ? getAccessed(value) : Value())
       accessed.push_back(memory);
-    else if (!memory && getOpKind(op) == OpKind::WarpAccess)
+    else if (!value && getOpKind(op) == OpKind::WarpAccess)
       llvm::copy_if(
           op->getOperands(), std::back_inserter(accessed),
           [](Value operand) { return isa<BaseMemRefType>(operand.getType()); });
@@ -110,12 +118,19 @@ static bool isFence(Operation *op) {
   return fence && fence.getKind() != NVVM::ProxyKind::async_shared;
 }
 
+/// True if `op` commits stores by TMA to a group, or waits for groups.
+static bool isOfStoreGroups(Operation *op) {
+  std::optional<AsyncGroup> group = getAsyncGroup(op);
+  return group && group->engine == AsyncGroup::Stores;
+}
+
 GlobalWrites::GlobalWrites(Operation *op) {
   op->walk([&](Operation *inner) {
     // What a ring does to its slots touches nothing else, and who waits for
-    // products nothing at all.
+    // products, or for stores by TMA, nothing at all.
     if (inner == op || isBarrierInBlock(inner) ||
-        getOpKind(inner) == OpKind::RingUse || isa<AwaitProductsOp>(inner))
+        getOpKind(inner) == OpKind::RingUse || isa<AwaitProductsOp>(inner) ||
+        isOfStoreGroups(inner))
       return;
     std::optional<Accesses> accesses = getAccesses(inner);
     if (!accesses || isFence(inner) ||

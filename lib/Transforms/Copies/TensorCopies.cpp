@@ -16,9 +16,8 @@
 #include "MemoryAccesses.h"
 #include "Support/Views.h"
 #include "TensorSwizzle.h"
-#include "Transforms/Utils/BufferAlignment.h"
-#include "Transforms/Utils/IndexBuilder.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
@@ -52,19 +51,20 @@ int64_t TensorCopy::getAlignment() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds out whether TMA can do a copy. Each step is false at an obstacle.
+/// Finds out whether TMA can copy a part of a tensor to a tile, or back. Each
+/// step is false at an obstacle.
 class Matcher {
 public:
-  Matcher(Value source, Value target, const TensorMaps &maps,
-          AlignmentAnalysis &alignment, std::string &obstacle,
-          TileLayoutAttr layout)
-      : source(source), target(target), maps(maps), alignment(alignment),
-        obstacle(obstacle) {
-    copy.layout = layout;
-  }
+  /// `name` is what obstacles call the part of the tensor.
+  Matcher(Value view, MemRefType tile, StringRef name, const TensorMaps &maps,
+          AlignmentAnalysis &alignment, std::string &obstacle)
+      : view(view), tile(tile), name(name), maps(maps), alignment(alignment),
+        obstacle(obstacle) {}
 
-  std::optional<TensorCopy> run() {
-    bool matches = matchElements() && matchTarget() && traceSource() &&
+  /// With a layout, `target` is not asked for.
+  std::optional<TensorCopy> run(TileLayoutAttr layout, Value target) {
+    copy.layout = layout;
+    bool matches = matchElements() && matchShape(target) && traceView() &&
                    matchTensor() && chooseBox() && matchAlignment();
     return matches ? std::optional(std::move(copy)) : std::nullopt;
   }
@@ -72,8 +72,8 @@ public:
 private:
   bool matchElements();
   bool matchTile();
-  bool matchTarget();
-  bool traceSource();
+  bool matchShape(Value target);
+  bool traceView();
   bool traceSlice(memref::SubViewOp slice);
   bool matchTensor();
   bool matchStride(int64_t stride, bool isInnermost);
@@ -84,15 +84,20 @@ private:
     obstacle = why.str();
     return false;
   }
+  bool refuseView(const Twine &why) {
+    return refuse("the " + Twine(name) + " " + why);
+  }
 
-  Value source, target;
+  Value view;
+  MemRefType tile;
+  StringRef name;
   const TensorMaps &maps;
   AlignmentAnalysis &alignment;
   std::string &obstacle;
 
   TensorCopy copy;
   int64_t elementBytes = 0;
-  /// The tensor by the name that is closest to the source.
+  /// The tensor by the name that is closest to the view.
   Value nearest;
 };
 } // namespace
@@ -100,52 +105,50 @@ private:
 /// Any element of a size that a tensor map knows: TMA does not look inside. Not
 /// `index`, of whose width upstream's operations ask the type.
 bool Matcher::matchElements() {
-  auto type = cast<MemRefType>(target.getType());
-  Type element = type.getElementType();
-  Operation *scope = target.getParentRegion()->getParentOp();
-  elementBytes = getElementBytes(type, scope).value_or(0);
+  Type element = tile.getElementType();
+  Operation *scope = view.getParentRegion()->getParentOp();
+  elementBytes = getElementBytes(tile, scope).value_or(0);
   if (element.isIntOrFloat() &&
       element.getIntOrFloatBitWidth() == elementBytes * 8 &&
       llvm::is_contained({1, 2, 4, 8}, elementBytes))
     return true;
-  std::string name;
-  llvm::raw_string_ostream(name) << element;
-  return refuse("tensor maps have no elements like " + name);
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return refuse("tensor maps have no elements like " + text);
 }
 
 /// A tile has the two dimensions of its layout, and others of one element.
 bool Matcher::matchTile() {
   int64_t rows = copy.layout.getRows(), columns = copy.layout.getColumns();
-  auto from = cast<MemRefType>(source.getType());
-  auto to = cast<MemRefType>(target.getType());
+  auto from = cast<MemRefType>(view.getType());
   copy.bytes = copy.layout.getNumElements() * elementBytes;
-  if (from.getRank() == to.getRank())
-    copy.shape = llvm::to_vector(to.getShape());
+  if (from.getRank() == tile.getRank())
+    copy.shape = llvm::to_vector(tile.getShape());
   else
     copy.shape = {rows, columns};
   if (copy.shape.size() != size_t(from.getRank()))
-    return refuse("the source has other dimensions than the tile");
+    return refuseView("has other dimensions than the tile");
   SmallVector<int64_t> extents;
-  for (auto [extent, ofSource] : llvm::zip_equal(copy.shape, from.getShape())) {
+  for (auto [extent, ofView] : llvm::zip_equal(copy.shape, from.getShape())) {
     if (extent != 1)
       extents.push_back(extent);
-    else if (ofSource != 1)
-      return refuse("the source may have no element along a dimension");
+    else if (ofView != 1)
+      return refuseView("may have no element along a dimension");
   }
   return extents == SmallVector<int64_t>{rows, columns} ||
          refuse("the layout of the tile is of another shape");
 }
 
 /// A box arrives whole and dense.
-bool Matcher::matchTarget() {
+bool Matcher::matchShape(Value target) {
   if (copy.layout)
     return matchTile();
-  copy.shape = getConstantExtents(source, target);
+  copy.shape = getConstantExtents(view, target);
   if (llvm::any_of(copy.shape, ShapedType::isDynamic))
     return refuse("the extents are not constant");
   if (llvm::is_contained(copy.shape, 0))
     return refuse("there is nothing to copy");
-  SmallVector<int64_t> strides = getStrides(cast<MemRefType>(target.getType()));
+  SmallVector<int64_t> strides = getStrides(tile);
   SmallVector<int64_t> dense = computeSuffixProduct(copy.shape);
   for (auto [extent, stride, expected] :
        llvm::zip_equal(copy.shape, strides, dense))
@@ -155,7 +158,7 @@ bool Matcher::matchTarget() {
   return true;
 }
 
-/// Goes from the source of `slice` to what it is a slice of.
+/// Goes from `slice` to what it is a slice of.
 bool Matcher::traceSlice(memref::SubViewOp slice) {
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
   SmallVector<int64_t> extents;
@@ -166,7 +169,7 @@ bool Matcher::traceSlice(memref::SubViewOp slice) {
        llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
                        slice.getMixedStrides())) {
     if (getConstantIntValue(stride) != 1 && getConstantIntValue(size) != 1)
-      return refuse("the source is a slice with steps other than one");
+      return refuseView("is a slice with steps other than one");
     offsets.push_back({offset});
     extents.push_back(1);
     sizes.push_back(size);
@@ -185,15 +188,15 @@ bool Matcher::traceSlice(memref::SubViewOp slice) {
 }
 
 /// Follows views up to a memref that was not made in the kernel.
-bool Matcher::traceSource() {
-  copy.tensor = nearest = source;
+bool Matcher::traceView() {
+  copy.tensor = nearest = view;
   copy.extents = copy.shape;
   copy.offsets.resize(copy.shape.size());
-  for (int64_t size : cast<MemRefType>(source.getType()).getShape())
+  for (int64_t size : cast<MemRefType>(view.getType()).getShape())
     copy.sizes.push_back(
         ShapedType::isDynamic(size)
             ? OpFoldResult()
-            : IntegerAttr::get(IndexType::get(source.getContext()), size));
+            : IntegerAttr::get(IndexType::get(view.getContext()), size));
   while (Operation *op = copy.tensor.getDefiningOp()) {
     if (!isInDeviceCode(op))
       break;
@@ -208,8 +211,7 @@ bool Matcher::traceSource() {
     if (!isa<memref::CastOp, memref::AssumeAlignmentOp,
              memref::MemorySpaceCastOp>(op) ||
         !isa<MemRefType>(from.getType()))
-      return refuse("the source is made by '" + op->getName().getStringRef() +
-                    "'");
+      return refuseView("is made by '" + op->getName().getStringRef() + "'");
     copy.tensor = from;
   }
   StringRef why = maps.getObstacle(copy.tensor);
@@ -219,13 +221,13 @@ bool Matcher::traceSource() {
 bool Matcher::matchStride(int64_t stride, bool isInnermost) {
   if (isInnermost)
     return stride == 1 ||
-           refuse("the source is not contiguous along its last dimension");
+           refuseView("is not contiguous along its last dimension");
   if (ShapedType::isDynamic(stride))
-    return refuse("a stride of the source is not constant");
+    return refuse("a stride of the " + Twine(name) + " is not constant");
   int64_t bytes = stride * elementBytes;
   if (stride <= 0 || bytes % kTensorUnit != 0 || bytes >= kMaxStrideBytes)
-    return refuse("the stride of " + Twine(bytes) +
-                  " bytes of the source is no multiple of 16 below 2^40");
+    return refuse("the stride of " + Twine(bytes) + " bytes of the " + name +
+                  " is no multiple of 16 below 2^40");
   return true;
 }
 
@@ -248,15 +250,15 @@ bool Matcher::matchTensor() {
   copy.extents = std::move(extents);
   copy.sizes = std::move(sizes);
   if (copy.dims.empty())
-    return refuse("the source has one element");
+    return refuseView("has one element");
   if (copy.dims.size() > kMaxRank)
-    return refuse("the source has " + Twine(copy.dims.size()) +
-                  " dimensions, of which tensor maps have at most 5");
+    return refuseView("has " + Twine(copy.dims.size()) +
+                      " dimensions, of which tensor maps have at most 5");
   for (unsigned dim : llvm::reverse(copy.dims)) {
     if (!matchStride(strides[dim], dim == copy.dims.back()))
       return false;
     if (type.getDimSize(dim) > kMaxExtent)
-      return refuse("an extent of the source is beyond 2^31");
+      return refuse("an extent of the " + Twine(name) + " is beyond 2^31");
   }
   return true;
 }
@@ -288,7 +290,7 @@ bool Matcher::chooseSwizzledBox() {
     return refuse("the layout of the tile is no swizzle of TMA");
   // Rows and columns are those dimensions of the tile that have more than one.
   if (copy.extents.back() != copy.layout.getColumns())
-    return refuse("the source is not contiguous along the columns of the tile");
+    return refuseView("is not contiguous along the columns of the tile");
   copy.box = copy.extents;
   copy.box.back() = copy.layout.getWidth();
   for (int64_t &extent : MutableArrayRef(copy.box).drop_back())
@@ -331,10 +333,7 @@ bool Matcher::matchAlignment() {
   int64_t known = std::max(alignment.getAlignment(nearest),
                            maps.getAlignment(copy.tensor, alignment));
   if (known < kTensorUnit)
-    return refuse("the source is not known to be aligned to 16 bytes");
-  if (alignment.getAlignment(target) < copy.getAlignment())
-    return refuse("the target is not known to be aligned to " +
-                  Twine(copy.getAlignment()) + " bytes");
+    return refuseView("is not known to be aligned to 16 bytes");
   return true;
 }
 
@@ -348,128 +347,24 @@ std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           AlignmentAnalysis &alignment,
                                           std::string &obstacle,
                                           TileLayoutAttr layout) {
-  return Matcher(source, target, maps, alignment, obstacle, layout).run();
+  auto tile = cast<MemRefType>(target.getType());
+  std::optional<TensorCopy> copy =
+      Matcher(source, tile, "source", maps, alignment, obstacle)
+          .run(layout, target);
+  if (!copy || alignment.getAlignment(target) >= copy->getAlignment())
+    return copy;
+  obstacle = "the target is not known to be aligned to " +
+             std::to_string(copy->getAlignment()) + " bytes";
+  return std::nullopt;
 }
 
-//===----------------------------------------------------------------------===//
-// Emit
-//===----------------------------------------------------------------------===//
-
-/// The part of `target`, the storage of a tile of the layout of `copy`, that
-/// the load which begins `delta` elements from the start of the tile writes, in
-/// the shape of its box.
-static Value getBox(RewriterBase &rewriter, Location loc,
-                    const TensorCopy &copy, Value target,
-                    ArrayRef<int64_t> delta) {
-  TileLayoutAttr layout = copy.layout;
-  int64_t width = layout.getWidth(), column = delta.back();
-  // Of the dimensions before the last, one has more than one element.
-  int64_t row = 0;
-  for (int64_t distance : delta.drop_back())
-    row += distance;
-  int64_t offset = column * layout.getRows() + row * width;
-  auto number = [&](int64_t value) -> OpFoldResult {
-    return rewriter.getIndexAttr(value);
-  };
-  Value part = target;
-  if (copy.getNumLoads() > 1)
-    part =
-        memref::SubViewOp::create(rewriter, loc, target, number(offset),
-                                  number(computeProduct(copy.box)), number(1));
-  SmallVector<ReassociationIndices> groups(1);
-  llvm::append_range(groups.front(), llvm::seq<int64_t>(0, copy.box.size()));
-  return memref::ExpandShapeOp::create(rewriter, loc, copy.box, part, groups);
-}
-
-/// The part of `target`, of the shape of `copy`, that the load which begins
-/// `delta` elements from the start of the tile writes, in the shape of its box.
-static Value getPart(RewriterBase &rewriter, Location loc,
-                     const TensorCopy &copy, Value target,
-                     ArrayRef<int64_t> delta) {
-  auto type = cast<MemRefType>(target.getType());
-  if (type.getShape() == ArrayRef(copy.box))
-    return target;
-  // Dimensions of the target and of the map are the same but for those of
-  // extent one.
-  SmallVector<OpFoldResult> offsets, sizes,
-      ones(copy.shape.size(), rewriter.getIndexAttr(1));
-  unsigned dim = 0;
-  for (int64_t extent : copy.shape) {
-    if (extent == 1) {
-      offsets.push_back(rewriter.getIndexAttr(0));
-      sizes.push_back(rewriter.getIndexAttr(1));
-      continue;
-    }
-    while (copy.extents[dim] == 1)
-      ++dim;
-    offsets.push_back(rewriter.getIndexAttr(delta[dim]));
-    sizes.push_back(rewriter.getIndexAttr(copy.box[dim++]));
-  }
-  SmallVector<int64_t> shape;
-  SmallVector<ReassociationIndices> groups(1);
-  for (auto [dim, extent] : llvm::enumerate(copy.box)) {
-    groups.back().push_back(dim);
-    if (extent == 1)
-      continue;
-    shape.push_back(extent);
-    groups.emplace_back();
-  }
-  groups.pop_back(); // no row has one element
-  Value slice = target;
-  if (type.getShape() != ArrayRef(shape))
-    slice =
-        memref::SubViewOp::create(rewriter, loc,
-                                  memref::SubViewOp::inferRankReducedResultType(
-                                      shape, type, offsets, sizes, ones),
-                                  target, offsets, sizes, ones);
-  if (shape.size() == copy.box.size())
-    return slice;
-  return memref::ExpandShapeOp::create(rewriter, loc, copy.box, slice, groups);
-}
-
-/// The coordinates of the load which begins `delta` elements from the start of
-/// the tile, innermost first.
-static SmallVector<Value> getCoordinates(RewriterBase &rewriter, Location loc,
-                                         const TensorCopy &copy,
-                                         ArrayRef<int64_t> delta) {
-  IndexBuilder index{rewriter, loc};
-  SmallVector<Value> coordinates;
-  for (auto [terms, distance] :
-       llvm::reverse(llvm::zip_equal(copy.offsets, delta))) {
-    OpFoldResult sum = rewriter.getIndexAttr(distance);
-    for (OpFoldResult term : terms)
-      sum = index.add(sum, term);
-    coordinates.push_back(index.value(sum));
-  }
-  return coordinates;
-}
-
-void emitTensorLoads(RewriterBase &rewriter, Location loc,
-                     const TensorCopy &copy, Value target, MBarrier barrier,
-                     TensorMaps &maps) {
-  auto swizzle = getSwizzleKind(copy.getSwizzleBytes())
-                     .value_or(nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE);
-  Value map =
-      maps.getMap(rewriter, loc, copy.tensor, copy.dims, copy.box, swizzle);
-  if (!copy.layout)
-    target = castToShape(rewriter, loc, target, copy.shape);
-  target = respellWorkgroupMemory(rewriter, loc, target);
-  SmallVector<int64_t> counts = *computeShapeRatio(copy.extents, copy.box);
-  for (int64_t i = 0, e = copy.getNumLoads(); i < e; ++i) {
-    SmallVector<int64_t> delta = computeElementwiseMul(
-        mlir::delinearize(i, computeSuffixProduct(counts)), copy.box);
-    Value part = copy.layout ? getBox(rewriter, loc, copy, target, delta)
-                             : getPart(rewriter, loc, copy, target, delta);
-    SmallVector<Value> coordinates = getCoordinates(rewriter, loc, copy, delta);
-    nvgpu::TmaAsyncLoadOp::create(
-        rewriter, loc, part, barrier.group, map, coordinates, barrier.index,
-        /*multicastMask=*/Value(), /*predicate=*/Value());
-  }
-}
-
-void raiseTensorBuffer(Value target, Operation *anchor) {
-  if (Value buffer = getRaisableBuffer(target, anchor))
-    raiseAlignment(buffer, kTensorCopyAlignment);
+std::optional<TensorCopy> matchTensorStore(Value target, MemRefType tile,
+                                           const TensorMaps &maps,
+                                           AlignmentAnalysis &alignment,
+                                           std::string &obstacle,
+                                           TileLayoutAttr layout) {
+  return Matcher(target, tile, "result", maps, alignment, obstacle)
+      .run(layout, /*target=*/Value());
 }
 
 } // namespace mlir::workgroup

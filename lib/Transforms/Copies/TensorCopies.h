@@ -11,15 +11,14 @@
 // thread asks for it; an mbarrier counts the bytes that have arrived. A copy
 // that is too long along a dimension for one box is several loads.
 //
-// This decides whether a copy can be done so, and emits its loads. Who copies
-// when, and who waits, is for the caller.
+// This decides whether a copy can be done so, and whether one back, from a tile
+// to the tensor. Who copies when, and who waits, is for the caller.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPIES_H
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPIES_H
 
-#include "MBarriers.h"
 #include "TensorMaps.h"
 #include "workgroup/IR/Workgroup.h"
 #include <string>
@@ -76,16 +75,13 @@ std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
                                           std::string &obstacle,
                                           TileLayoutAttr layout = {});
 
-/// Emits the loads of `copy` to `target`: the one that was matched or another
-/// of its type, whose buffer `raiseTensorBuffer` has seen. To be executed by
-/// one thread, after `barrier` was told to expect `copy.bytes`.
-void emitTensorLoads(RewriterBase &rewriter, Location loc,
-                     const TensorCopy &copy, Value target, MBarrier barrier,
-                     TensorMaps &maps);
-
-/// Gives the buffer of `target` the alignment that TMA needs. `anchor` is what
-/// the client may change.
-void raiseTensorBuffer(Value target, Operation *anchor);
+/// The same of the store of `tile`, a type of a shape and elements, which gets
+/// `layout`, to `target`, of which it may have more elements than there are.
+std::optional<TensorCopy> matchTensorStore(Value target, MemRefType tile,
+                                           const TensorMaps &maps,
+                                           AlignmentAnalysis &alignment,
+                                           std::string &obstacle,
+                                           TileLayoutAttr layout);
 
 } // namespace mlir::workgroup
 

@@ -9,6 +9,7 @@
 #include "TensorCopyLowering.h"
 #include "RowAccesses.h"
 #include "Support/Remarks.h"
+#include "TensorTransfers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"

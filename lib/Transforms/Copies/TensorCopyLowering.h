@@ -17,6 +17,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPYLOWERING_H
 
 #include "CopyEmitter.h"
+#include "MBarriers.h"
 #include "MemoryAccesses.h"
 #include "TensorCopies.h"
 #include "workgroup/Analysis/Uniformity.h"

@@ -125,8 +125,9 @@ static std::string describe(PersistentKernel &kernel) {
   if (launch.hasClusterSize())
     return "blocks are in clusters";
   for (Operation &op : launch.getBody().front()) {
-    bool isApart = isa<RingOp, SpecializeOp, gpu::TerminatorOp>(op) ||
-                   op.hasTrait<OpTrait::ConstantLike>();
+    bool isApart =
+        isa<RingOp, SpecializeOp, memref::AllocOp, gpu::TerminatorOp>(op) ||
+        op.hasTrait<OpTrait::ConstantLike>();
     if (!isApart)
       return nameInRemark(&op) + " is for all warps";
   }
@@ -221,7 +222,11 @@ static void wrap(Region &region, const PersistentKernel &kernel, Value numTiles,
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);
-  rewriter.setInsertionPointToEnd(&block);
+  // What stores of all tiles are waited for by stays behind the loop.
+  if (isa_and_nonnull<NVVM::CpAsyncBulkWaitGroupOp>(ops.back()))
+    rewriter.setInsertionPoint(ops.pop_back_val());
+  else
+    rewriter.setInsertionPointToEnd(&block);
   // As many as there are blocks, or more than tiles.
   Value step = arith::ConstantIndexOp::create(rewriter, loc, kernel.numBlocks);
   auto loop =

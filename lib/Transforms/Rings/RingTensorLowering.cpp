@@ -10,6 +10,7 @@
 #include "RingCounter.h"
 #include "Transforms/Copies/TensorClipping.h"
 #include "Transforms/Copies/TensorSwizzle.h"
+#include "Transforms/Copies/TensorTransfers.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/ConservativeBarriers.h"
 #include "workgroup/IR/Workgroup.h"

@@ -18,6 +18,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGTENSORLOWERING_H
 
 #include "RingLowering.h"
+#include "Transforms/Copies/MBarriers.h"
 #include "Transforms/Copies/TensorCopies.h"
 #include "Transforms/Copies/TensorMaps.h"
 

@@ -18,7 +18,9 @@
 #include "Support/Remarks.h"
 #include "TensorRings.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Support/Kernel.h"
@@ -61,8 +63,43 @@ struct SpecializeContext {
 // Decide
 //===----------------------------------------------------------------------===//
 
+/// True for memory that threads only write, and from which TMA stores, or for
+/// views of it: warps that write it have it for themselves.
+static bool isForStores(Value memref) {
+  return llvm::all_of(memref.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto view = dyn_cast<memref::ViewOp>(user))
+      return isForStores(view);
+    auto store = dyn_cast<vector::StoreOp>(user);
+    return isa<nvgpu::TmaAsyncStoreOp>(user) ||
+           (store && &use == &store.getBaseMutable());
+  });
+}
+
+/// True for slots at the kernel's entry from which TMA stores.
+static bool isStoreSlots(Operation *op) {
+  auto alloc = dyn_cast<memref::AllocOp>(op);
+  return alloc && isWorkgroupMemory(alloc.getType()) &&
+         isa<gpu::LaunchOp>(op->getParentOp()) && isForStores(alloc);
+}
+
+/// True if `op` is part of what each warp does for itself to have TMA store
+/// what it has written to slots of its own.
+static bool isOfStores(Operation *op) {
+  auto store = dyn_cast<vector::StoreOp>(op);
+  Operation *slots =
+      store ? getRootBuffer(store.getBase()).getDefiningOp() : nullptr;
+  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
+  return (slots && isStoreSlots(slots)) || isStoreSlots(op) ||
+         (fence && fence.getKind() == NVVM::ProxyKind::async_shared) ||
+         isa<nvgpu::TmaAsyncStoreOp, NVVM::SyncWarpOp,
+             NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp>(op);
+}
+
 /// Why what `op` does is not what each thread does for itself; empty if it is.
 static std::string getObstacleInOp(Operation *op) {
+  if (isOfStores(op))
+    return "";
   if (isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp, GroupProductOp,
           AwaitProductsOp, gpu::ShuffleOp, gpu::TerminatorOp>(op) ||
       (isa<CopyOp>(op) && op->getNumResults() == 0))
@@ -281,7 +318,7 @@ static void apply(SpecializedKernel &kernel, RewriterBase &rewriter) {
   slice.clone(rewriter);
   Block *consumer = rewriter.createBlock(&specialize.getConsumer());
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
-    if (!isa<RingOp, SpecializeOp>(op))
+    if (!isa<RingOp, SpecializeOp>(op) && !isStoreSlots(&op))
       rewriter.moveOpBefore(&op, consumer, consumer->end());
   for (Operation *root : roots)
     rewriter.eraseOp(root);
