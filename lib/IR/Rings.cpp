@@ -239,9 +239,8 @@ LogicalResult RingOp::verify() {
     return emitOpError("asks for ") << *producers
                                     << " threads that fill it, which are no "
                                        "whole warps";
-  constexpr int64_t kMostBlocks = 65535;
   if (int64_t blocks = getBlocks().value_or(1);
-      blocks <= 0 || blocks > kMostBlocks)
+      blocks <= 0 || blocks > kMaxPersistentBlocks)
     return emitOpError("asks for ") << blocks << " blocks";
   return RingChecker(*this).check();
 }

@@ -129,7 +129,8 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
          assumeAlignment, options.assumeDistinctArguments, chip.str()}));
   if (options.persistGrid != 0)
     pm.addPass(createPersistGridPass(
-        {options.persistGrid == -1 ? 0 : int64_t(options.persistGrid)}));
+        {options.persistGrid == -1 ? 0 : int64_t(options.persistGrid),
+         options.assumeDistinctArguments}));
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));

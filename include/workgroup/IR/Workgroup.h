@@ -26,6 +26,11 @@
 
 #include "workgroup/IR/WorkgroupDialect.h.inc"
 
+namespace mlir::workgroup {
+/// The most blocks that rings may ask for to go through all tiles.
+constexpr int64_t kMaxPersistentBlocks = 65535;
+} // namespace mlir::workgroup
+
 #define GET_ATTRDEF_CLASSES
 #include "workgroup/IR/WorkgroupAttributes.h.inc"
 

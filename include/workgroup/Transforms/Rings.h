@@ -87,10 +87,18 @@ struct SpecializeWarpsOptions {
 void specializeWarps(Operation *root,
                      const SpecializeWarpsOptions &options = {});
 
-/// Lets `blocks` blocks go through all tiles of kernels inside `root` that have
-/// warps of their own for their rings; as many as these ask for if 0. See pass
+struct PersistGridOptions {
+  /// The blocks that are to go through all tiles; 0 for as many as rings of a
+  /// kernel ask for.
+  int64_t blocks = 0;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Lets the blocks of kernels inside `root` that have warps of their own for
+/// their rings go through several tiles each. See pass
 /// `workgroup-persist-grid`.
-void persistGrid(Operation *root, int64_t blocks = 0);
+void persistGrid(Operation *root, const PersistGridOptions &options = {});
 
 /// Moves the loads that the first products of an iteration wait for to the
 /// iteration before, in loops of device code inside `root`; those of fused

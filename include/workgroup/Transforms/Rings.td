@@ -148,24 +148,27 @@ def PersistGridPass : Pass<"workgroup-persist-grid"> {
     for (tile = block; tile < tiles; tile += blocks)
     ```
 
-    The launch gets `blocks` blocks, but no more than it had. If `blocks` is 0, it gets as many as
-    its rings request (`workgroup.ring {blocks = 132}`). Slots of rings and their phases continue
-    from one tile to the next, so that producers fill slots for the next tile while consumers
-    store the sums of the current one. The wait for stores by TMA at the end of the kernel stays
-    behind the loop. If only the host computes the number of blocks, the launch
-    gets the minimum of that number and `blocks`.
+    The launch gets `blocks` blocks. If `blocks` is 0, it gets as many as its rings request
+    (`workgroup.ring {blocks = 132}`). Slots of rings and their phases continue from one tile to
+    the next, so that producers fill slots for the next tile while consumers store the sums of
+    the current one. If only the host computes the number of tiles, some blocks may have none.
+    The wait for stores by TMA at the end of the kernel stays behind the loop.
 
     Tiles are numbered in groups of rows (blocks along y), column by column (along x) within a
     group, with the blocks along z last. Tiles that are processed at the same time thus share
     rows and columns in the L2 cache. A group has 8 rows, or 4 to 12 if that makes all groups
-    equal; if no such number divides the rows, it has one row, or all rows if there are fewer rows
+    equal. If no such number divides the rows, as many columns make a group, row by row within
+    it. If none divides these either, a group has one row, or all rows if there are fewer rows
     than columns. If all blocks lie along x, their order stays.
 
     A kernel is left unchanged, with a remark, if
 
     - it has no more tiles than blocks;
     - its blocks form clusters, or read ids other than those along x, y and z;
-    - it contains an operation that all warps execute together.
+    - it contains an operation that all warps execute together;
+    - it is proved that its blocks write different elements, but not that they still do when
+      each goes through several tiles. The proof is about the changed kernel, as in
+      `workgroup-verify-sync`.
 
     Run between `workgroup-specialize-warps` and `workgroup-lower-rings`. Example:
     `test/Transforms/Rings/persist-grid.mlir`. Source: NVIDIA, "CUTLASS: persistent kernels";
@@ -175,9 +178,10 @@ def PersistGridPass : Pass<"workgroup-persist-grid"> {
     Option<"blocks", "blocks", "int64_t", /*default=*/"0",
            "Blocks that go through all tiles of a kernel; 0 for as many as its "
            "rings ask for">,
+    AssumeDistinctArgumentsOption,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];
 }
 

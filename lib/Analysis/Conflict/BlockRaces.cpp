@@ -336,4 +336,13 @@ std::vector<BlockRace> findBlockRaces(Operation *scope,
   return BlockRaceFinder(scope, accesses, conflicts).find();
 }
 
+size_t countBlockRaces(Operation *scope, const ArgumentAliases &arguments) {
+  UniformityAnalysis block(scope, UniformityUnit::Block, &arguments);
+  UniformityAnalysis warp(scope, UniformityUnit::Warp, &arguments);
+  KernelLoops loops(scope);
+  ThreadAccesses accesses(scope, block, arguments);
+  ThreadConflicts conflicts(scope, accesses, loops, block, warp, arguments);
+  return findBlockRaces(scope, accesses, conflicts).size();
+}
+
 } // namespace mlir::workgroup

@@ -34,6 +34,10 @@ std::vector<BlockRace> findBlockRaces(Operation *scope,
                                       const ThreadAccesses &accesses,
                                       ThreadConflicts &conflicts);
 
+/// How many pairs of operations of the kernel `scope`, as it is now, may race
+/// between blocks.
+size_t countBlockRaces(Operation *scope, const ArgumentAliases &arguments);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_BLOCKRACES_H

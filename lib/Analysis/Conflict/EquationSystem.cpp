@@ -197,8 +197,8 @@ bool EquationSystem::isOfTables(const Variable &variable) const {
 
 Interval EquationSystem::getRange(const Variable &variable) const {
   if (variable.kind == Variable::Rest) {
-    int64_t most = remainders[variable.rest].most;
-    return {-most, most};
+    std::optional<int64_t> most = remainders[variable.rest].most;
+    return most ? Interval{-*most, *most} : Interval();
   }
   Interval first = bounds[0].get(variable.atom);
   Interval second = bounds[1].get(variable.atom);
@@ -268,44 +268,45 @@ bool EquationSystem::hasNoSolution(const Equation &equation) const {
 // Remainders
 //===----------------------------------------------------------------------===//
 
-/// Takes `form`, which is from 0 to `most`, for a number of its own, if there
-/// are no more terms by that.
-bool EquationSystem::name(Equation &equation, const Form &form, int64_t most) {
-  auto find = [](Equation &in, const Atom *atom) {
-    return llvm::find_if(in.terms, [&](const Term &term) {
+/// `equation` with the difference of `form` as the number `rest`; nothing if
+/// it has no fewer terms then.
+static std::optional<EquationSystem::Equation>
+replaceByRest(const EquationSystem::Equation &equation, const Form &form,
+              unsigned rest) {
+  using Variable = EquationSystem::Variable;
+  auto find = [](auto &in, const Atom *atom) {
+    return llvm::find_if(in.terms, [&](const EquationSystem::Term &term) {
       return term.first == Variable{Variable::Difference, atom};
     });
   };
   if (form.terms.empty())
-    return false;
+    return std::nullopt;
   auto [lead, leadFactor] = form.terms.front();
   auto *known = find(equation, lead);
   if (known == equation.terms.end() || known->second % leadFactor != 0)
-    return false;
+    return std::nullopt;
   int64_t times = known->second / leadFactor;
-  Equation changed = equation;
+  EquationSystem::Equation changed = equation;
   for (auto [atom, factor] : form.terms) {
     auto *it = find(changed, atom);
     if (it == changed.terms.end())
       it = changed.terms.insert(it, {{Variable::Difference, atom}, 0});
     Number left = addScaled(it->second, factor, -times);
     if (!left)
-      return false;
+      return std::nullopt;
     it->second = *left;
     if (*left == 0)
       changed.terms.erase(it);
   }
   if (changed.terms.size() >= equation.terms.size())
-    return false;
-  changed.terms.push_back(
-      {{Variable::Rest, nullptr, unsigned(remainders.size())}, times});
-  remainders.push_back({form, most});
-  equation = std::move(changed);
-  return true;
+    return std::nullopt;
+  changed.terms.push_back({{Variable::Rest, nullptr, rest}, times});
+  return changed;
 }
 
-/// Names a remainder by the divisor of a quotient in the equation.
-bool EquationSystem::name(Equation &equation) {
+/// The quotients in `equation`, those that are made of others first.
+SmallVector<const Atom *, 4>
+EquationSystem::findQuotients(const Equation &equation) const {
   // What is made of others has a higher number than these.
   SmallVector<const Atom *, 4> quotients;
   for (const auto &[variable, factor] : equation.terms) {
@@ -323,33 +324,62 @@ bool EquationSystem::name(Equation &equation) {
   llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
     return lhs->number > rhs->number;
   });
-  for (const Atom *quotient : quotients) {
-    const Form &dividend = quotient->operands[0];
-    const Form &divisor = quotient->operands[1];
-    Interval by = bounds[0].get(divisor), other = bounds[1].get(divisor);
-    if (!by.min || *by.min <= 0 || !by.max || !other.min || *other.min <= 0 ||
-        !other.max)
+  return quotients;
+}
+
+/// The remainders by the divisor of `quotient`, one of `quotients`.
+SmallVector<EquationSystem::Remainder, 2>
+EquationSystem::getRemainders(const Atom *quotient,
+                              ArrayRef<const Atom *> quotients) const {
+  SmallVector<Remainder, 2> found;
+  const Form &dividend = quotient->operands[0];
+  const Form &divisor = quotient->operands[1];
+  Interval by = bounds[0].get(divisor), other = bounds[1].get(divisor);
+  if (!by.min || *by.min <= 0 || !other.min || *other.min <= 0)
+    return found;
+  std::optional<int64_t> most;
+  if (by.max && other.max)
+    most = std::max(*by.max, *other.max) - 1;
+  Form self;
+  self.terms.emplace_back(quotient, 1);
+  if (auto rest = dividend.plus(index.multiply(self, divisor), -1))
+    found.push_back({std::move(*rest), most});
+  // x / m - n * (x / (m * n)) is from 0 to n - 1, too.
+  for (const Atom *finer : quotients) {
+    if (finer == quotient || !divisor.isConstant() ||
+        !finer->operands[1].isConstant() || finer->operands[0] != dividend ||
+        divisor.constant % finer->operands[1].constant != 0)
       continue;
-    Form self;
-    self.terms.emplace_back(quotient, 1);
-    std::optional<Form> rest = dividend.plus(index.multiply(self, divisor), -1);
-    if (rest && name(equation, *rest, std::max(*by.max, *other.max) - 1))
-      return true;
-    // x / m - n * (x / (m * n)) is from 0 to n - 1, too.
-    for (const Atom *finer : quotients) {
-      if (finer == quotient || !divisor.isConstant() ||
-          !finer->operands[1].isConstant() || finer->operands[0] != dividend ||
-          divisor.constant % finer->operands[1].constant != 0)
-        continue;
-      int64_t times = divisor.constant / finer->operands[1].constant;
-      Form fine;
-      fine.terms.emplace_back(finer, 1);
-      rest = fine.plus(self, -times);
-      if (rest && name(equation, *rest, times - 1))
-        return true;
-    }
+    int64_t times = divisor.constant / finer->operands[1].constant;
+    Form fine;
+    fine.terms.emplace_back(finer, 1);
+    if (auto rest = fine.plus(self, -times))
+      found.push_back({std::move(*rest), times - 1});
   }
-  return false;
+  return found;
+}
+
+/// Takes a remainder by the divisor of a quotient in the equation for a number
+/// of its own: one that leaves the fewest terms, so that of x mod 8 + 8 * (x /
+/// 192) it is by 8.
+bool EquationSystem::name(Equation &equation) {
+  std::optional<Equation> best;
+  Remainder named;
+  SmallVector<const Atom *, 4> quotients = findQuotients(equation);
+  for (const Atom *quotient : quotients)
+    for (Remainder &remainder : getRemainders(quotient, quotients)) {
+      std::optional<Equation> changed =
+          replaceByRest(equation, remainder.form, remainders.size());
+      if (changed && (!best || changed->terms.size() < best->terms.size())) {
+        best = std::move(changed);
+        named = std::move(remainder);
+      }
+    }
+  if (!best)
+    return false;
+  equation = std::move(*best);
+  remainders.push_back(std::move(named));
+  return true;
 }
 
 void EquationSystem::nameRemainders(Equation &equation) {

@@ -55,10 +55,10 @@ public:
              second == other.second && low == other.low && high == other.high;
     }
   };
-  /// A form that is from 0 to `most`.
+  /// A form that is from 0 to `most`, if that is known.
   struct Remainder {
     Form form;
-    int64_t most;
+    std::optional<int64_t> most;
     bool isEqual = false;
   };
 
@@ -138,8 +138,12 @@ private:
   bool isShared(const SymbolicAtom &atom) const;
   bool isOfEqualQuotient(const SymbolicAtom *atom);
   Interval getTableRange(const Equation &equation) const;
+  SmallVector<const SymbolicAtom *, 4>
+  findQuotients(const Equation &equation) const;
+  SmallVector<Remainder, 2>
+  getRemainders(const SymbolicAtom *quotient,
+                ArrayRef<const SymbolicAtom *> quotients) const;
   bool name(Equation &equation);
-  bool name(Equation &equation, const Form &form, int64_t most);
   bool takeConstant(Equation &equation, const Term &term);
 
   /// Looked at in this round.

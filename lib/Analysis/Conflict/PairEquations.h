@@ -33,6 +33,7 @@
 #include "MixedRadix.h"
 #include "OperandEquality.h"
 #include "ProductRows.h"
+#include "StridedIds.h"
 
 namespace mlir::workgroup {
 
@@ -46,7 +47,8 @@ public:
                 bool isOfOther)
       : system(means.index, means.tables, relation), isOfOther(isOfOther),
         mixedRadix(system), rows(system, means.bounds), operands(system),
-        exclusiveOrs(system), rules{&mixedRadix, &operands, &exclusiveOrs} {}
+        exclusiveOrs(system), stridedIds(system),
+        rules{&mixedRadix, &stridedIds, &operands, &exclusiveOrs} {}
 
   /// Says what holds of the first thread and of the second one.
   void addConditions(const SymbolicCondition &first,
@@ -70,8 +72,9 @@ private:
   ProductRows rows;
   OperandEquality operands;
   ExclusiveOrs exclusiveOrs;
+  StridedIds stridedIds;
   /// All of them, in the order in which they are applied.
-  std::array<EquationRule *, 3> rules;
+  std::array<EquationRule *, 4> rules;
 };
 
 } // namespace mlir::workgroup

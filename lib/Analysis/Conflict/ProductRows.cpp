@@ -112,6 +112,25 @@ void ProductRows::takeRemainders(Form &form,
       numbers.push_back({{remainder, 1, times}});
 }
 
+/// Puts the last component of `number` back into `form`, if that is a part of
+/// what other quotients are of: a component of that, too.
+template <typename Found>
+static void returnPart(ComponentChain &number, const Found &others,
+                       Form &form) {
+  Component &last = number.back();
+  const Atom *atom = last.number.terms.front().first;
+  bool isPart = last.factor != 0 && number.size() > 1 &&
+                llvm::any_of(others, [&](const auto &other) {
+                  return other.first.getFactor(atom) != 0;
+                });
+  std::optional<Form> whole =
+      isPart ? form.plus(last.number, last.factor) : std::nullopt;
+  if (!whole)
+    return;
+  form = std::move(*whole);
+  last.factor = 0;
+}
+
 /// Takes multiples of quotients of one number by divisors that divide each
 /// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two components.
 SmallVector<ProductRows::ComponentChain, 2>
@@ -150,6 +169,7 @@ ProductRows::takeNumbers(Form &form) {
       number.push_back({self, divisor / last, *factor});
       last = divisor;
     }
+    returnPart(number, found, form);
   }
   return numbers;
 }
@@ -238,14 +258,11 @@ bool ProductRows::isBelow(const Form &form, const Form &reach, const Base &base,
     distance = distance->plus(reach, -1);
   if (distance)
     distance = distance->plus(Form(-1));
-  // That of an id of threads, where the size of the block is not known.
+  // That of an id, where the size of the block, or of the grid, is not known.
   bool isId = base.first && reach == Form(0) && form.constant == 0 &&
               form.terms.size() == 1 &&
               form.terms.front().second == base.second &&
-              form.terms.front().first->kind == Atom::ThreadId &&
-              base.first->kind == Atom::GridValue &&
-              base.first->what == Atom::BlockSize &&
-              base.first->dim == form.terms.front().first->dim;
+              isIdBelow(*form.terms.front().first, *base.first);
   return distance && isNonNegative(form, side) &&
          (isId || isNonNegative(*distance, side));
 }

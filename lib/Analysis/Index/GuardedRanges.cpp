@@ -238,7 +238,7 @@ static std::optional<Form> divideExactly(const Form &product,
 }
 
 /// n < r * c, where `below` is r * c - n - 1, and the quotient is that of n by
-/// c, which is positive.
+/// a multiple of c, which is positive.
 void GuardedRanges::boundByProduct(const Atom *quotient, const Form &below) {
   const Form &divisor = quotient->operands[1];
   std::optional<Form> product = below.plus(quotient->operands[0]);
@@ -250,7 +250,8 @@ void GuardedRanges::boundByProduct(const Atom *quotient, const Form &below) {
       divideExactly(*product, divisor.terms.front().first);
   Range range = rows ? get(*rows) : Range();
   if (range.max)
-    lower(quotient, *range.max - 1);
+    lower(quotient, llvm::divideFloorSigned(*range.max - 1,
+                                            divisor.terms.front().second));
 }
 
 void GuardedRanges::boundQuotient(const Atom *atom) {
@@ -265,7 +266,7 @@ void GuardedRanges::boundQuotient(const Atom *atom) {
     return;
   }
   bool isPlain = divisor.constant == 0 && divisor.terms.size() == 1 &&
-                 divisor.terms.front().second == 1;
+                 divisor.terms.front().second > 0;
   if (!isPlain || !by.min || *by.min <= 0)
     return;
   for (const Form &fact : facts)

@@ -13,11 +13,24 @@
 
 #include "Guards.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
 
 using Condition = SymbolicCondition;
 using Form = SymbolicForm;
+
+/// Which threads execute `region` of `warps`: those that consume come first.
+static SymbolicCondition getMembers(FormAlgebra &algebra, SpecializeOp warps,
+                                    Region *region) {
+  if (!algebra.getShape().getNumThreads())
+    return algebra.getUnknown();
+  Condition consumes =
+      Condition::of(Condition::NonNegative,
+                    algebra.add(Form(int64_t(warps.getConsumers()) - 1),
+                                algebra.getLinearThreadId(), -1, nullptr));
+  return region == &warps.getConsumer() ? consumes : consumes.negate();
+}
 
 /// What holds besides when control enters `block`, the first one of a region of
 /// an operation.
@@ -34,6 +47,8 @@ SymbolicCondition Guards::getEntryCondition(Block *block) {
   }
   if (auto branch = dyn_cast<scf::IndexSwitchOp>(parent))
     return conditions.getCase(branch, region);
+  if (auto warps = dyn_cast<SpecializeOp>(parent))
+    return getMembers(algebra, warps, region);
   if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
     Condition reached =
         loopForms.getReached(algebra.getLoops().getLoopOf(parent));

@@ -179,4 +179,14 @@ std::optional<SymbolicForm> matchWrapping(const SymbolicForm &lhs,
   return number;
 }
 
+bool isIdBelow(const SymbolicAtom &id, const SymbolicAtom &size) {
+  if (size.kind != SymbolicAtom::GridValue || size.dim != id.dim)
+    return false;
+  if (id.kind == SymbolicAtom::ThreadId)
+    return size.what == SymbolicAtom::BlockSize;
+  return id.kind == SymbolicAtom::GridValue &&
+         id.what == SymbolicAtom::BlockId &&
+         size.what == SymbolicAtom::GridSize;
+}
+
 } // namespace mlir::workgroup

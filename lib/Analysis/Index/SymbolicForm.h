@@ -123,6 +123,9 @@ struct SymbolicAtom {
   bool isLeaf() const { return operands.empty(); }
 };
 
+/// True if `id` is one of threads or blocks, and `size` how many these are.
+bool isIdBelow(const SymbolicAtom &id, const SymbolicAtom &size);
+
 /// When lhs < rhs as unsigned numbers, where one of them is known not to be
 /// negative; nothing if none is.
 std::optional<SymbolicCondition> isBelowUnsigned(const SymbolicForm &lhs,

@@ -13,16 +13,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Conflict/BlockRaces.h"
 #include "Support/Remarks.h"
+#include "TileOrder.h"
 #include "Transforms/Copies/MemoryAccesses.h"
-#include "Transforms/Utils/IndexBuilder.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "workgroup/Transforms/Rings.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -32,17 +35,11 @@ namespace mlir::workgroup {
 #define GEN_PASS_DEF_PERSISTGRIDPASS
 #include "workgroup/Transforms/Rings.h.inc"
 
-/// Rows of tiles that are gone through together, column by column, or about as
-/// many: what blocks read at a time is of few rows and few columns then, and
-/// stays in the cache.
-constexpr int64_t kGroupRows = 8;
-
 std::string getBlocksObstacle(int64_t blocks) {
-  constexpr int64_t kMost = 65535;
-  if (blocks >= 1 && blocks <= kMost)
+  if (blocks >= 1 && blocks <= kMaxPersistentBlocks)
     return "";
   return llvm::formatv("persistent blocks must be from 1 to {0}, not {1}",
-                       kMost, blocks)
+                       kMaxPersistentBlocks, blocks)
       .str();
 }
 
@@ -53,7 +50,7 @@ struct PersistentKernel {
   SpecializeOp warps;
   int64_t numBlocks = 0;
   /// Of the grid along x, y and z, before.
-  std::array<OpFoldResult, 3> counts = {};
+  TileOrder::Place counts = {};
 };
 } // namespace
 
@@ -146,41 +143,17 @@ static std::string describe(PersistentKernel &kernel) {
 // Apply
 //===----------------------------------------------------------------------===//
 
-/// The height of groups of rows. All are as high, so that whoever proves that
-/// blocks differ in their tiles has divisors that do not vary: about as high as
-/// wanted or, where that does not come out even, a row or all of them.
-static int64_t chooseHeight(const std::array<OpFoldResult, 3> &counts) {
-  std::optional<int64_t> columns = getConstantIntValue(counts[0]);
-  std::optional<int64_t> rows = getConstantIntValue(counts[1]);
-  if (!rows)
-    return 1;
-  if (*rows <= kGroupRows)
-    return *rows;
-  for (int64_t gap = 0; gap <= kGroupRows / 2; ++gap)
-    for (int64_t height : {kGroupRows + gap, kGroupRows - gap})
-      if (*rows % height == 0)
-        return height;
-  return columns && *columns > *rows ? *rows : 1;
-}
-
-/// The place along x, y and z of a tile by its number: groups of rows are gone
-/// through column by column.
-static std::array<OpFoldResult, 3>
-makePlace(IndexBuilder index, OpFoldResult tile,
-          const std::array<OpFoldResult, 3> &counts) {
-  OpFoldResult most = index.builder.getIndexAttr(chooseHeight(counts));
-  OpFoldResult groups = index.div(counts[1], most);
-  OpFoldResult row = index.rem(tile, most), rest = index.div(tile, most);
-  bool isLast =
-      getConstantIntValue(counts[2]) == 1 && getConstantIntValue(groups) == 1;
-  OpFoldResult column = isLast ? rest : index.rem(rest, counts[0]);
-  OpFoldResult number =
-      isLast ? index.builder.getIndexAttr(0) : index.div(rest, counts[0]);
-  if (getConstantIntValue(counts[2]) == 1)
-    return {column, index.add(index.mul(number, most), row),
-            index.builder.getIndexAttr(0)};
-  return {column, index.add(index.mul(index.rem(number, groups), most), row),
-          index.div(number, groups)};
+/// How many tiles blocks go through, at a place in front of their loop. Of a
+/// number that only the launch knows it is seen that it is no more than 32 bits
+/// take: as many tiles would fill more memory than there is, and a grid had no
+/// more blocks.
+static Value makeNumTiles(const PersistentKernel &kernel,
+                          const TileOrder &order, IndexBuilder index) {
+  OpFoldResult tiles = order.getNumTiles(index);
+  if (!getConstantIntValue(tiles))
+    tiles = index.create<arith::MinSIOp>(
+        tiles, index.builder.getIndexAttr(kMaxGridSizes[0] - kernel.numBlocks));
+  return index.value(tiles);
 }
 
 /// Replaces ids of blocks in `ops` by `ids`, and sizes of the grid by `counts`.
@@ -212,7 +185,7 @@ static void replaceIds(ArrayRef<Operation *> ops, gpu::LaunchOp launch,
 }
 
 /// Lets the warps that execute `region` go through all tiles of their block.
-static void wrap(Region &region, const PersistentKernel &kernel, Value numTiles,
+static void wrap(Region &region, const PersistentKernel &kernel,
                  RewriterBase &rewriter) {
   if (region.empty())
     return;
@@ -227,15 +200,15 @@ static void wrap(Region &region, const PersistentKernel &kernel, Value numTiles,
     rewriter.setInsertionPoint(ops.pop_back_val());
   else
     rewriter.setInsertionPointToEnd(&block);
-  // As many as there are blocks, or more than tiles.
+  IndexBuilder index{rewriter, loc};
+  TileOrder order(kernel.counts);
+  Value numTiles = makeNumTiles(kernel, order, index);
   Value step = arith::ConstantIndexOp::create(rewriter, loc, kernel.numBlocks);
   auto loop =
       scf::ForOp::create(rewriter, loc, launch.getBlockIds().x, numTiles, step);
   rewriter.setInsertionPointToStart(loop.getBody());
-  IndexBuilder index{rewriter, loop.getLoc()};
   SmallVector<Value> ids, counts;
-  for (OpFoldResult id :
-       makePlace(index, loop.getInductionVar(), kernel.counts))
+  for (OpFoldResult id : order.getPlace(index, loop.getInductionVar()))
     ids.push_back(index.value(id));
   for (OpFoldResult count : kernel.counts)
     counts.push_back(index.value(count));
@@ -244,27 +217,16 @@ static void wrap(Region &region, const PersistentKernel &kernel, Value numTiles,
   replaceIds(ops, launch, ids, counts, rewriter);
 }
 
+/// Lets the blocks of a kernel go through its tiles.
 static void apply(const PersistentKernel &kernel, RewriterBase &rewriter) {
   gpu::LaunchOp launch = kernel.launch;
-  Location loc = launch.getLoc();
   rewriter.setInsertionPoint(launch);
-  IndexBuilder index{rewriter, loc};
-  OpFoldResult tiles = rewriter.getIndexAttr(1);
-  for (OpFoldResult count : kernel.counts)
-    tiles = index.mul(tiles, count);
-  auto remark = recordRemark(RemarkId::PersistGrid_Persistent, launch);
-  remark << "blocks of a kernel go through several tiles"
-         << remark::metric("Blocks", kernel.numBlocks);
-  if (std::optional<int64_t> number = getConstantIntValue(tiles))
-    remark << remark::metric("Tiles", *number);
-  OpFoldResult blocks = rewriter.getIndexAttr(kernel.numBlocks);
-  if (!getConstantIntValue(tiles))
-    blocks = index.create<arith::MinUIOp>(tiles, blocks);
-  Value numTiles = index.value(tiles), numBlocks = index.value(blocks);
+  IndexBuilder index{rewriter, launch.getLoc()};
+  Value numBlocks = index.value(rewriter.getIndexAttr(kernel.numBlocks));
   Value one = index.value(rewriter.getIndexAttr(1));
   SpecializeOp warps = kernel.warps;
   for (Region *region : {&warps.getConsumer(), &warps.getProducer()})
-    wrap(*region, kernel, numTiles, rewriter);
+    wrap(*region, kernel, rewriter);
   rewriter.modifyOpInPlace(launch, [&] {
     launch.getGridSizeXMutable().assign(numBlocks);
     launch.getGridSizeYMutable().assign(one);
@@ -276,19 +238,54 @@ static void apply(const PersistentKernel &kernel, RewriterBase &rewriter) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-void persistGrid(Operation *root, int64_t blocks) {
-  SmallVector<PersistentKernel> kernels = collectGrids(root, blocks);
-  llvm::erase_if(kernels, [&](PersistentKernel &kernel) {
-    std::string why = describe(kernel);
-    if (!why.empty())
-      recordRemark(RemarkId::PersistGrid_NotPersistent, kernel.launch)
-          << "blocks of a kernel have one tile each"
-          << remark::reason("{0}", why);
-    return !why.empty();
-  });
+/// Makes a kernel persistent, unless it is not proved then that its blocks
+/// write different elements, and was before: whether it does.
+static bool tryApply(PersistentKernel &kernel, const ArgumentAliases &arguments,
+                     RewriterBase &rewriter) {
+  gpu::LaunchOp before = kernel.launch;
+  rewriter.setInsertionPoint(before);
+  IRMapping copies;
+  kernel.launch = cast<gpu::LaunchOp>(rewriter.clone(*before, copies));
+  kernel.warps = cast<SpecializeOp>(copies.lookup(kernel.warps.getOperation()));
+  apply(kernel, rewriter);
+  size_t numRaces = countBlockRaces(kernel.launch, arguments);
+  if (numRaces > 0 && numRaces > countBlockRaces(before, arguments)) {
+    rewriter.eraseOp(std::exchange(kernel.launch, before));
+    return false;
+  }
+  rewriter.replaceOp(before, kernel.launch);
+  return true;
+}
+
+static void remarkNotPersistent(gpu::LaunchOp launch, StringRef why) {
+  recordRemark(RemarkId::PersistGrid_NotPersistent, launch)
+      << "blocks of a kernel have one tile each" << remark::reason("{0}", why);
+}
+
+static void remarkPersistent(const PersistentKernel &kernel) {
+  auto remark = recordRemark(RemarkId::PersistGrid_Persistent, kernel.launch);
+  remark << "blocks of a kernel go through several tiles"
+         << remark::metric("Blocks", kernel.numBlocks);
+  if (std::optional<int64_t> number = countTiles(kernel))
+    remark << remark::metric("Tiles", *number);
+}
+
+void persistGrid(Operation *root, const PersistGridOptions &options) {
+  SmallVector<PersistentKernel> kernels = collectGrids(root, options.blocks);
+  ArgumentAliases arguments(root, options.assumeDistinctArguments);
   IRRewriter rewriter(root->getContext());
-  for (const PersistentKernel &kernel : kernels)
-    apply(kernel, rewriter);
+  for (PersistentKernel &kernel : kernels) {
+    if (std::string why = describe(kernel); !why.empty()) {
+      remarkNotPersistent(kernel.launch, why);
+      continue;
+    }
+    if (tryApply(kernel, arguments, rewriter))
+      remarkPersistent(kernel);
+    else
+      remarkNotPersistent(kernel.launch,
+                          "it is not proved that blocks with several tiles "
+                          "write different elements");
+  }
 }
 
 namespace {
@@ -301,7 +298,7 @@ struct PersistGridPass final : impl::PersistGridPassBase<PersistGridPass> {
       getOperation()->emitError() << why;
       return signalPassFailure();
     }
-    persistGrid(getOperation(), blocks);
+    persistGrid(getOperation(), {blocks, assumeDistinctArguments});
   }
 };
 } // namespace

@@ -89,3 +89,19 @@ func.func @call() {
   }
   return
 }
+
+// Each block has an element of its own; whether tiles of tiles do is not known,
+// as a size may be below zero.
+func.func @unproved(%out: memref<?x?xindex>, %m: index, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c160 = arith.constant 160 : index
+  // expected-remark @+1 {{[Missed] NotPersistent | Category:workgroup-persist-grid | Function=unproved | Reason="it is not proved that blocks with several tiles write different elements", Remark="blocks of a kernel have one tile each"}}
+  gpu.launch blocks(%x, %y, %z) in (%gx = %n, %gy = %m, %gz = %c1) threads(%tx, %ty, %tz) in (%bx = %c160, %by = %c1, %bz = %c1) {
+    workgroup.specialize {consumers = 128 : i64, producers = 32 : i64} consumer {
+      memref.store %x, %out[%y, %x] : memref<?x?xindex>
+    } producer {
+    }
+    gpu.terminator
+  }
+  return
+}

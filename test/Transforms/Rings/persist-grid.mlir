@@ -135,16 +135,45 @@ func.func @batches(%out: memref<4x5x4xindex>) {
   return
 }
 
-// No more blocks than tiles, of which the host knows the number.
+// 24 columns of 17 rows: groups of 8 columns, row by row.
+// CHECK-LABEL: func @columns
+// CHECK-DAG:     %[[EIGHT:.+]] = arith.constant 8 : index
+// CHECK-DAG:     %[[ROWS:.+]] = arith.constant 17 : index
+// CHECK:         scf.for %[[TILE:.+]] =
+// CHECK-DAG:       %[[COLUMN:.+]] = arith.remui %[[TILE]], %[[EIGHT]]
+// CHECK-DAG:       %[[REST:.+]] = arith.divui %[[TILE]], %[[EIGHT]]
+// CHECK-DAG:       %[[Y:.+]] = arith.remui %[[REST]], %[[ROWS]]
+// CHECK-DAG:       %[[GROUP:.+]] = arith.divui %[[REST]], %[[ROWS]]
+// CHECK-DAG:       %[[FIRST:.+]] = arith.muli %[[GROUP]], %[[EIGHT]]
+// CHECK-DAG:       %[[X:.+]] = arith.addi %[[FIRST]], %[[COLUMN]]
+// CHECK:           memref.store %[[X]], %{{.+}}[%[[Y]]]
+func.func @columns(%out: memref<17xindex>) {
+  %c1 = arith.constant 1 : index
+  %c17 = arith.constant 17 : index
+  %c24 = arith.constant 24 : index
+  %c160 = arith.constant 160 : index
+  gpu.launch blocks(%x, %y, %z) in (%gx = %c24, %gy = %c17, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%bx = %c160, %by = %c1, %bz = %c1) {
+    workgroup.specialize {consumers = 128 : i64, producers = 32 : i64} consumer {
+      memref.store %x, %out[%y] : memref<17xindex>
+    } producer {
+    }
+    gpu.terminator
+  }
+  return
+}
+
+// Of tiles of which the host knows the number, some blocks may have none.
 // CHECK-LABEL: func @dynamic
 // CHECK-SAME:    %{{.+}}: memref<?xindex>, %[[COUNT:.+]]: index
 // CHECK-DAG:     %[[BLOCKS:.+]] = arith.constant 6 : index
-// CHECK:         %[[LESS:.+]] = arith.minui %[[COUNT]], %[[BLOCKS]]
-// CHECK:         gpu.launch blocks(%[[BLOCK:.+]], %{{.+}}, %{{.+}}) in (%{{.+}} = %[[LESS]],
-// CHECK:               scf.for %[[TILE:.+]] = %[[BLOCK]] to %[[COUNT]] step %[[BLOCKS]] {
+// CHECK-DAG:     %[[MOST:.+]] = arith.constant 2147483641 : index
+// CHECK:         gpu.launch blocks(%[[BLOCK:.+]], %{{.+}}, %{{.+}}) in (%{{.+}} = %[[BLOCKS]],
+// CHECK:               %[[TILES:.+]] = arith.minsi %[[COUNT]], %[[MOST]]
+// CHECK:               scf.for %[[TILE:.+]] = %[[BLOCK]] to %[[TILES]] step %[[BLOCKS]] {
 // CHECK:                 memref.store %[[TILE]], %{{.+}}[%[[TILE]]]
 // MANY-LABEL:  func @dynamic
-// MANY:          arith.minui
+// MANY:          arith.minsi
 // MANY:          scf.for
 func.func @dynamic(%out: memref<?xindex>, %count: index) {
   %c1 = arith.constant 1 : index

@@ -11,7 +11,14 @@ import pytest
 
 import pipeline
 from pipeline.system.assembler import assemble
-from schedules.group_products import MODES, Product, check_numbers, compile_text, is_right
+from schedules.group_products import (
+    MODES,
+    Product,
+    check_numbers,
+    check_proof,
+    compile_text,
+    is_right,
+)
 from schedules.matmuls import Matmul
 
 DEEP = Product("m=320 n=192 k=448")
@@ -27,8 +34,10 @@ CASES = {
     "groups of rows": (Product("m=1088 n=192 k=128"), 5),
     "one row": (Product("m=64 n=640 k=128"), 3),
     "ragged": (Product("m=200 n=168 k=200"), 3),
-    "rows by themselves": (Product("m=1080 n=136 k=136"), 5),
-    "columns by themselves": (Product("m=832 n=896 k=128"), 20),
+    "row by row": (Product("m=1080 n=136 k=136"), 5),
+    "groups of columns": (Product("m=832 n=896 k=128"), 20),
+    "groups that divide blocks": (Product("m=704 n=168 k=128"), 22),
+    "no groups": (Product("m=832 n=832 k=128"), 40),
     "batches": (Product("b=3 m=128 n=192 k=192", "bmk", "bkn", "bmn"), 4),
     "bytes": (Product("m=192 n=192 k=640", "mk", "nk", "mn", "i8", "i32"), 4),
     "transposed": (Product("m=256 n=192 k=192", "km", "nk"), 5),
@@ -61,8 +70,7 @@ def test_numbers(product: Product, blocks: int) -> None:
     (kernel,) = module.kernels.values()
     assert kernel.grid == (blocks, 1, 1)
     check_numbers(module, product)
-    (checked,) = pipeline.check(module.texts["gpu"]).kernels
-    assert checked.verdict == "SAFE", [finding.message for finding in checked.findings]
+    check_proof(module)
 
 
 @pytest.mark.parametrize("options", ["specialize-warps=128", "specialize-warps=32"])
@@ -96,19 +104,24 @@ def test_fused_epilogue() -> None:
 @pytest.mark.parametrize("blocks", [4, 64])
 @pytest.mark.parametrize("dynamic", ["m", "b"])
 def test_sizes_that_the_launch_knows(dynamic: str, blocks: int) -> None:
-    """There are no more blocks than tiles, however many the launch has."""
+    """Proved whatever the sizes are; blocks beyond the last tile have nothing to do."""
     product = Product("b=3 m=320 n=192 k=128", "bmk", "bkn", "bmn")
     if dynamic == "m":
         product = Product("m=320 n=192 k=128")
-    text = product.dynamic_text(dynamic)
-    with warnings.catch_warnings():
-        # That blocks have different tiles is not proved, and so no schedule asks for it.
-        warnings.simplefilter("ignore", pipeline.UnverifiedWarning)
-        module = pipeline.compile(
-            text, chip="sm_90a", memory_options=persistent(blocks), verify=False
-        )
+    module = compile_text(product.dynamic_text(dynamic), persistent(blocks))
     assert "[passed]" in remarks_of(module)[0]
+    (kernel,) = module.kernels.values()
+    assert kernel.grid == (blocks, 1, 1)
+    check_proof(module)
     check_numbers(module, product)
+
+
+@pytest.mark.parametrize("sizes", ["m=4224 n=4096 k=4096", "m=4224 n=6000 k=4096"])
+def test_large_products_are_proved(sizes: str) -> None:
+    """Groups of 11 rows, by which the number of blocks can be divided; whole tiles and not."""
+    module = compile_text(Product(sizes).text, persistent(132))
+    assert "[passed]" in remarks_of(module)[0]
+    check_proof(module)
 
 
 @pytest.mark.parametrize("blocks", [15, 16, 200])
@@ -221,3 +234,25 @@ def test_mistakes_are_not_proved(kind: str) -> None:
     """Only the kernel as it was made is safe."""
     (kernel,) = pipeline.check(mutate(kind)).kernels
     assert (kernel.verdict == "SAFE") == (kind == "none")
+
+
+TILE_KINDS = {
+    "a tile is left out": (r"(scf\.for %\w+ = %block_id_x to %c15 step )%c4\b", r"\1%c5"),
+    "blocks share tiles": (r"(scf\.for %\w+ = %block_id_x to %c15 step )%c4\b", r"\1%c2"),
+    "the last tile is missing": (r"(scf\.for %\w+ = %block_id_x to )%c15\b", r"\1%c8"),
+    "rows are too few": (r"(arith\.remui %arg\w+, )%c5\b", r"\1%c4"),
+    "columns are too wide": (r"(arith\.divui %arg\w+, )%c5\b", r"\1%c8"),
+}
+"""Both loops through tiles are changed alike: no slot, and no phase, is another one by that."""
+
+
+@pytest.mark.parametrize("kind", TILE_KINDS)
+def test_mistakes_of_tiles_are_found(kind: str) -> None:
+    """Blocks race, or numbers are not right; where blocks share tiles, nothing is proved."""
+    text = persistent_text()
+    changed, count = re.subn(*TILE_KINDS[kind], text)
+    assert count == 2
+    (kernel,) = pipeline.check(changed).kernels
+    assert not is_right(changed, DEEP)
+    shared = ("blocks share tiles", "columns are too wide")
+    assert (kernel.verdict != "SAFE") == (kind in shared)
