@@ -49,6 +49,11 @@ def TF32Option
     : SharedOption, Option<"tf32", "tf32", "bool", /*default=*/"false",
              "Round the factors of contractions in f32 to tf32, for tensor cores">;
 
+def NarrowOption
+    : SharedOption, Option<"narrow", "narrow", "bool", /*default=*/"false",
+             "Round the weights of attention to the 16 bits of values, and scale sums of "
+             "products in place of factors of bf16, for tensor cores">;
+
 def MaxStaticBytesOption
     : Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"kMaxStaticWorkgroupBytes",
              "Largest number of bytes of static workgroup memory of a kernel">;

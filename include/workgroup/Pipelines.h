@@ -31,6 +31,7 @@ struct KernelPipelineOptions
   SharedOption<int64_t> chainBlocks{*this, "chain-blocks", 0};
   ChipOption chip{*this};
   SharedOption<bool> dropAssertions{*this, "drop-assertions", false};
+  SharedOption<bool> narrow{*this, "narrow", false};
 };
 
 /// Options of pipelines that make rings.

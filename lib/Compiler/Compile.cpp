@@ -248,6 +248,7 @@ LogicalResult Compilation::formKernelFunctions(ModuleOp on) {
   pipeline.chainBytes = options.chainBytes;
   pipeline.chainBlocks = options.chainBlocks;
   pipeline.chip = options.chip;
+  pipeline.narrow = options.narrow;
   return runPasses(
       on, [&](OpPassManager &pm) { buildKernelPipeline(pm, pipeline); });
 }

@@ -78,12 +78,13 @@ void buildKernelPipeline(OpPassManager &pm,
   NormalizeLinalgPassOptions normalize;
   normalize.assumeDistinctArguments = options.assumeDistinctArguments;
   normalize.dropAssertions = options.dropAssertions;
+  normalize.narrow = options.narrow;
   pm.addPass(createNormalizeLinalgPass(normalize));
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createParallelCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFormKernelsPass(
-      {options.chainBytes, options.chainBlocks, options.chip}));
+      {options.chainBytes, options.chainBlocks, options.chip, options.narrow}));
 }
 
 void buildBufferizePipeline(OpPassManager &pm) {

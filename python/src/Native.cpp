@@ -208,6 +208,7 @@ static void bindCompileOptions(nb::module_ &m) {
       .def_rw("assert_bounds", &CompileOptions::assertBounds)
       .def_rw("keep_reads", &CompileOptions::keepReads)
       .def_rw("tf32", &CompileOptions::tf32)
+      .def_rw("narrow", &CompileOptions::narrow)
       .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
       .def_rw("libdevice", &CompileOptions::libdevice)
       .def_rw("checks_sync", &CompileOptions::checksSync)

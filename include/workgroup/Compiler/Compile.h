@@ -84,6 +84,10 @@ struct CompileOptions {
   /// Tensor cores multiply factors in f32 rounded to tf32, as option `tf32` of
   /// pass `workgroup-lower-contractions` says.
   bool tf32 = false;
+  /// In programs that a schedule is chosen for, tensor cores multiply the
+  /// weights of attention rounded to 16 bits, as option `narrow` of pass
+  /// `workgroup-form-kernels` says. The schedule gives it the same.
+  bool narrow = false;
   /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
   /// them: `reuse=never from-spaces=1:workgroup`. What has an option of its own
   /// here is not among them.

@@ -31,6 +31,8 @@ struct FormKernelsOptions {
   int64_t chainBlocks = 0;
   /// The chip that chains are compiled for; empty for the default.
   std::string chip = "";
+  /// Weights of f32 are rounded to the 16 bits of values.
+  bool narrow = false;
 };
 
 /// Makes private functions, which become kernels, of the operations on tensors

@@ -74,6 +74,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     contraction sums in 16 bits, it sums in `f32` and rounds the results, since the division by
     the sum of the weights comes afterwards.
 
+    With `narrow`, the weights of a chain with a softmax that are `f32`, and multiplied by
+    values of `f16` or `bf16` in sums of `f32`, are rounded to the type of the values, if tensor
+    cores of `chip` have it. Without, a remark says so.
+
     **Parallel loops.** An unmapped `scf.forall` or `scf.parallel` of the host is a kernel of
     its own. It is `@<function>_<n>_points` if one thread can execute an iteration. It is
     `@<function>_<n>_tiles` if an iteration contains structured operations, copies or parallel
@@ -92,6 +96,7 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     ChainBytesOption,
     ChainBlocksOption,
     ChipOption,
+    NarrowOption,
   ];
   let dependentDialects = ["bufferization::BufferizationDialect",
                            "func::FuncDialect", "linalg::LinalgDialect",
@@ -99,6 +104,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
 }
 
 def FormKernels_FormedKernel : Passed<"Operations became a kernel.">;
+def FormKernels_NarrowedWeights
+    : Passed<"Weights of attention are rounded to the type of values.">;
+def FormKernels_WideWeights
+    : Missed<"Weights of attention have more bits than tensor cores multiply values by.">;
 def FormKernels_KernelOfItsOwn
     : Missed<"An operation is not in the kernel of its users.">;
 

@@ -25,6 +25,7 @@ namespace mlir::workgroup {
 struct NormalizeLinalgOptions {
   bool dropAssertions = false;
   bool assumeDistinctArguments = false;
+  bool narrow = false;
 };
 
 /// Brings linalg of the host in `module` into the form that schedules match.

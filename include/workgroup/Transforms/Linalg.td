@@ -63,6 +63,15 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     scale for each column. If each element is multiplied at least 16 times, that computation
     becomes an element-wise operation, with a remark. What is left is a contraction.
 
+    **Scaled factors.** Factors of `f16` that are extended to `f32` and multiplied by a constant
+    before a contraction multiplies them, as PyTorch scales queries and keys of attention, are
+    multiplied as they are, and the sums by the constants. The contraction adds up in `f32` from
+    zero, and each constant is from 2^-32 to 2^32 in magnitude. Products of `f16` are exact then,
+    no sum leaves the range of normal numbers, and the constant is rounded once for all: the
+    bound of the error is no larger than that of the program, the results of infinities and NaN
+    are the same. Of `bf16` this is done with `narrow` only, as sums may be infinite that are
+    finite if factors are scaled; else a remark says so.
+
     **Fusion.** Element-wise operations are fused into element-wise users, and into a reduction
     that is their only user. Transpositions, broadcasts and other copies are also fused into
     contractions, which then read the source of the copy. So are casts that round nothing
@@ -94,6 +103,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
   let options = [
     DropAssertionsOption,
     AssumeDistinctArgumentsOption,
+    NarrowOption,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "bufferization::BufferizationDialect",
@@ -104,6 +114,10 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
 
 def NormalizeLinalg_DroppedAssertion
     : Passed<"An assertion that no kernel checks was dropped.">;
+def NormalizeLinalg_ScaledFactors
+    : Missed<"A constant scales a factor, which keeps it off tensor cores.">;
+def NormalizeLinalg_ScaledSums
+    : Passed<"A constant scales sums of products in place of their factors.">;
 def NormalizeLinalg_SplitOperand
     : Passed<"An operand is computed before the contraction that reads it.">;
 

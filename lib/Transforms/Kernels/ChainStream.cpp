@@ -32,20 +32,6 @@ bool ChainStream::hasShares() const {
       links, [](const Link &link) { return link.role == StreamRole::Share; });
 }
 
-TypedAttr getStart(linalg::LinalgOp op) {
-  linalg::LinalgOp start =
-      getTensorOp(op.getDpsInitOperand(0)->get().getDefiningOp());
-  if (!start || classify(start) != LinalgClass::Generator ||
-      start.getNumDpsInits() != 1)
-    return {};
-  Value value = start.getBlock()->getTerminator()->getOperand(0);
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (argument && argument.getOwner() == start.getBlock())
-    value = start.getMatchingOpOperand(argument)->get();
-  TypedAttr constant;
-  return matchPattern(value, m_Constant(&constant)) ? constant : TypedAttr();
-}
-
 //===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//

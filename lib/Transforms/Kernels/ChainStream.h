@@ -99,10 +99,6 @@ std::optional<ChainStream> findStream(const ContractionChain &chain);
 /// columns come to can be put together.
 bool hasSoftmax(const ContractionChain &chain);
 
-/// What a constant fill before `op` starts it from; null if it starts from
-/// anything else.
-TypedAttr getStart(linalg::LinalgOp op);
-
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINSTREAM_H

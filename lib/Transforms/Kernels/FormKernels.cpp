@@ -16,6 +16,7 @@
 
 #include "ChainRows.h"
 #include "ChainSums.h"
+#include "ChainWeights.h"
 #include "KernelFunctionBuilder.h"
 #include "LoopKernels.h"
 #include "Support/Remarks.h"
@@ -87,6 +88,7 @@ static void formKernels(func::FuncOp function, Block &block,
                         const FormKernelsOptions &options, unsigned &next) {
   if (options.chainBytes != 0) {
     addChainRows(block, options);
+    narrowChainWeights(block, options);
     widenChainSums(block, options);
   }
   SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
@@ -171,7 +173,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   using FormKernelsPassBase::FormKernelsPassBase;
 
   void runOnOperation() override {
-    if (failed(formKernels(getOperation(), {chainBytes, chainBlocks, chip})))
+    if (failed(formKernels(getOperation(),
+                           {chainBytes, chainBlocks, chip, narrow})))
       signalPassFailure();
   }
 };

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
 
@@ -76,6 +77,20 @@ bool isEmpty(linalg::LinalgOp op) {
 linalg::LinalgOp getTensorOp(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();
+}
+
+TypedAttr getStart(linalg::LinalgOp op) {
+  linalg::LinalgOp start =
+      getTensorOp(op.getDpsInitOperand(0)->get().getDefiningOp());
+  if (!start || classify(start) != LinalgClass::Generator ||
+      start.getNumDpsInits() != 1)
+    return {};
+  Value value = start.getBlock()->getTerminator()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && argument.getOwner() == start.getBlock())
+    value = start.getMatchingOpOperand(argument)->get();
+  TypedAttr constant;
+  return matchPattern(value, m_Constant(&constant)) ? constant : TypedAttr();
 }
 
 /// True if all that the body of `op` does but compute is to assert.

@@ -73,6 +73,10 @@ bool isEmpty(linalg::LinalgOp op);
 /// `op` as an operation on tensors of the host; null if it is not one.
 linalg::LinalgOp getTensorOp(Operation *op);
 
+/// What a constant fill before `op` starts it from; null if it starts from
+/// anything else.
+TypedAttr getStart(linalg::LinalgOp op);
+
 /// True if nothing needs what `op` makes: an assertion in the body of an
 /// operation on tensors is for who reads its results.
 bool isUnused(Operation *op);

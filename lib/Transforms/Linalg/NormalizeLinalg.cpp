@@ -22,6 +22,7 @@
 #include "PackedArguments.h"
 #include "RaiseLinalg.h"
 #include "ResultPlaces.h"
+#include "ScaledFactors.h"
 #include "SplitOperands.h"
 #include "SplitSwitches.h"
 #include "Support/Remarks.h"
@@ -399,6 +400,16 @@ static LogicalResult fuse(func::FuncOp function) {
   return success();
 }
 
+/// Has contractions multiply factors of 16 bits that the program scales before,
+/// which they then read as they are.
+static LogicalResult scaleSums(func::FuncOp function, bool narrow) {
+  bool hasChanged = false;
+  rewriteGenerics(function, [&](RewriterBase &rewriter, linalg::GenericOp op) {
+    hasChanged |= scaleSums(rewriter, op, narrow);
+  });
+  return hasChanged ? fuse(function) : success();
+}
+
 /// Makes one operation of what fusion leaves because it is also returned.
 static LogicalResult mergeResults(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
@@ -421,7 +432,7 @@ static void keepShifts(func::FuncOp function) {
 
 /// Normalizes `function`, which `isEntry` if nothing in the module calls it.
 static LogicalResult normalize(func::FuncOp function, bool isEntry,
-                               bool drops) {
+                               const NormalizeLinalgOptions &options) {
   keepShifts(function);
   rewriteGenerics(function, separateResults);
   bool hasTensors = false;
@@ -436,13 +447,15 @@ static LogicalResult normalize(func::FuncOp function, bool isEntry,
   if (!hasTensors)
     return success();
   rewriteGenerics(function, layOutResults);
-  if (drops)
+  if (options.dropAssertions)
     eraseAssertions(function);
   return success(
       succeeded(decompose(function)) && succeeded(generalize(function)) &&
       (!isEntry || succeeded(unpackArguments(function))) &&
       succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
-      succeeded(fuse(function)) && succeeded(mergeResults(function)));
+      succeeded(fuse(function)) &&
+      succeeded(scaleSums(function, options.narrow)) &&
+      succeeded(mergeResults(function)));
 }
 
 LogicalResult normalizeLinalg(ModuleOp module,
@@ -458,7 +471,7 @@ LogicalResult normalizeLinalg(ModuleOp module,
     bool isEntry = function.isPublic() && !called.contains(function.getName());
     splitSwitches(function);
     raiseLinalg(function, isEntry ? ofEntry : ofCalled);
-    if (failed(normalize(function, isEntry, options.dropAssertions)))
+    if (failed(normalize(function, isEntry, options)))
       return failure();
   }
   return success();
@@ -472,7 +485,8 @@ struct NormalizeLinalgPass
 
   void runOnOperation() override {
     if (failed(normalizeLinalg(getOperation(),
-                               {dropAssertions, assumeDistinctArguments})))
+                               {dropAssertions, assumeDistinctArguments,
+                                narrow})))
       signalPassFailure();
   }
 };

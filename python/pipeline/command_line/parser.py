@@ -167,11 +167,12 @@ def _add_code_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--numerics",
-        metavar="exact|tf32|finite|tf32,finite",
+        metavar="exact|[tf32][,narrow][,finite]",
         default="exact",
         help="how sums of products are computed: as they are written; with factors of f32 rounded "
-        "to tf32, for tensor cores; of factors that are finite, so that attention leaves out what "
-        "a causal mask hides (default: %(default)s)",
+        "to tf32, for tensor cores; with weights of attention rounded to the 16 bits of values "
+        "(narrow); of factors that are finite, so that attention leaves out what a causal mask "
+        "hides (default: %(default)s)",
     )
 
 

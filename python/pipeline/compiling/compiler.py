@@ -88,10 +88,12 @@ def compile(
         PTX has none of it.
     numerics: ``exact`` multiplies ``f32`` as it is; ``tf32`` rounds the factors of sums of products
         in ``f32`` to 10 bits of fraction, to the nearest, where tensor cores multiply them then,
-        several times as fast. Sums stay in ``f32``. ``finite`` takes for granted that what
-        contractions multiply is neither infinite nor NaN: attention does nothing for blocks of
-        columns that a mask by indices hides, as a causal one does half of them. ``tf32,finite``
-        is both.
+        several times as fast. Sums stay in ``f32``. ``narrow`` rounds the weights of attention,
+        where they are ``f32``, to the 16 bits of values, and scales sums of products of ``bf16``
+        in place of their factors, so that tensor cores multiply both. ``finite`` takes for granted
+        that what contractions multiply is neither infinite nor NaN: attention does nothing for
+        blocks of columns that a mask by indices hides, as a causal one does half of them. Several
+        of these words, in this order, are joined by commas: ``narrow,finite``.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -288,7 +290,9 @@ class Chooser:
 
         target = make_target(self._chip or _native.default_chip(), _native.chips())
         return target._replace(
-            rounds_to_tf32="tf32" in self._numerics, assumes_finite="finite" in self._numerics
+            rounds_to_tf32="tf32" in self._numerics,
+            assumes_finite="finite" in self._numerics,
+            narrows="narrow" in self._numerics,
         )
 
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
@@ -354,6 +358,7 @@ def compile_natively(request: Request, chooser: Chooser | None = None) -> _nativ
     if chooser:
         options.chain_bytes = chooser.target.row_bytes
         options.chain_blocks = chooser.target.chain_blocks
+        options.narrow = chooser.target.narrows
     result = _native.compile(source, options, chooser)
     if chooser and chooser.error:
         raise chooser.error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, get_args
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,9 +15,18 @@ Sync = Literal["auto", "insert", "keep", "minimize"]
 
 SYNCS: tuple[Sync, ...] = ("auto", "insert", "keep", "minimize")
 
-Numerics = Literal["exact", "tf32", "finite", "tf32,finite"]
+Numerics = Literal[
+    "exact",
+    "tf32",
+    "narrow",
+    "finite",
+    "tf32,narrow",
+    "tf32,finite",
+    "narrow,finite",
+    "tf32,narrow,finite",
+]
 
-NUMERICS: tuple[Numerics, ...] = ("exact", "tf32", "finite", "tf32,finite")
+NUMERICS: tuple[Numerics, ...] = get_args(Numerics)
 
 Dim3 = tuple[int, int, int]
 

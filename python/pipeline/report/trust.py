@@ -103,6 +103,9 @@ def _assume_of_all(module: Module, numerics: str) -> Iterator[Statement]:
     if "tf32" in numerics:
         text = "factors of f32 may be rounded to 10 bits of fraction"
         yield Statement(ASSUMED, "", text, f"--numerics {numerics}")
+    if "narrow" in numerics:
+        text = "weights of attention may be rounded to 16 bits, and bf16 scaled behind sums"
+        yield Statement(ASSUMED, "", text, f"--numerics {numerics}")
     if "finite" in numerics:
         text = "what contractions multiply is neither infinite nor NaN"
         yield Statement(ASSUMED, "", text, f"--numerics {numerics}")

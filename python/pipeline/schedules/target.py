@@ -15,7 +15,8 @@ class Target(NamedTuple):
     Of a multiprocessor: each resident block takes ``system_bytes`` more of its memory, and
     ``threads`` can be resident. ``rounds_to_tf32``: factors of f32 may be rounded for tensor
     cores. ``assumes_finite``: what is multiplied is neither infinite nor NaN, so that columns of
-    attention that a mask hides can be left out.
+    attention that a mask hides can be left out. ``narrows``: weights of attention may be rounded
+    to 16 bits for tensor cores.
     """
 
     chip: str
@@ -25,6 +26,7 @@ class Target(NamedTuple):
     threads: int = 2048
     rounds_to_tf32: bool = False
     assumes_finite: bool = False
+    narrows: bool = False
 
     @property
     def architecture(self) -> int:

@@ -26,6 +26,8 @@ def write_schedule(
     if any(kernel.chain for kernel in kernels):
         limits |= {"chain_bytes": target.row_bytes, "chain_blocks": target.chain_blocks}
         limits["chip"] = chip
+    if target.narrows:
+        limits["narrow"] = True
     program = writer.apply("workgroup-linalg-to-kernels", "%program", **limits)
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:

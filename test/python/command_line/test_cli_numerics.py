@@ -96,5 +96,6 @@ def test_wrong_usage(program: Path, command: str) -> None:
     assert outcome.data == b""
     assert (
         outcome.words
-        == "error: unknown numerics 'bf16'; there are exact; tf32; finite; tf32,finite\n"
+        == "error: unknown numerics 'bf16'; there are exact; tf32; narrow; finite; tf32,narrow; "
+        "tf32,finite; narrow,finite; tf32,narrow,finite\n"
     )

@@ -20,7 +20,9 @@ class Attention:
     """One program: ``groups`` query heads share each of ``heads`` key and value heads.
 
     ``spelling``: how weights are written; ``guarded`` has zeros for rows of which all is masked.
-    Lengths are the launch's if ``is_dynamic``, that of keys alone if ``knows_rows``.
+    Lengths are the launch's if ``is_dynamic``, that of keys alone if ``knows_rows``. If
+    ``is_extended``, all is f32 before it is multiplied, and queries and keys are scaled then, as
+    PyTorch does it.
     """
 
     heads: int
@@ -34,11 +36,12 @@ class Attention:
     spelling: str
     is_dynamic: bool
     knows_rows: bool = False
+    is_extended: bool = False
 
     @property
     def text(self) -> str:
         """The program, on queries of (heads, groups, rows, width), keys, values and a mask."""
-        is_wide = self.kind == "f32"
+        is_wide = self.kind == "f32" or self.is_extended
         unused, score = _MASKS[self.mask]
         asks_rows = self.is_dynamic and not self.knows_rows
         sizes = ["%m"] * asks_rows + ["%n"] * self.is_dynamic
@@ -50,6 +53,11 @@ class Attention:
             "d": self.width,
             "e": self.out,
             "t": self.kind,
+            "f": "f32" if is_wide else self.kind,
+            "scale": 1.0 if self.is_extended else 0.25,
+            "keys": "%n" if self.is_dynamic else "",
+            "names": "%qs, %ks" if self.is_extended else "%q, %k",
+            "values": "%vs" if self.is_extended else "%v",
             "log": "exp2" if self.spelling == "exp2" else "exp",
             "sizes": ", ".join(sizes),
             "row": "%m" if asks_rows else "",
@@ -62,6 +70,7 @@ class Attention:
             "weights": _WEIGHTS[self.spelling],
             "extended": "" if is_wide else _EXTENDED,
             "narrowed": "" if is_wide else _NARROWED,
+            "scaled": _SCALED if self.is_extended else "",
         }
         return _TEXT.format(**names, **{key: part.format(**names) for key, part in parts.items()})
 
@@ -168,6 +177,29 @@ _MASKS = {
         "    %1 = arith.andi %2, %3 : i1"
     ),
     "unsigned": _by_indices("%1 = arith.cmpi ule, %j, %i : index"),
+    # As JAX writes it: indices are compared in 32 bits.
+    "causal-i32": _by_indices(
+        "%row = arith.index_cast %i : index to i32\n"
+        "    %column = arith.index_cast %j : index to i32\n"
+        "    %1 = arith.cmpi sge, %row, %column : i32"
+    ),
+    "window-i32": _by_indices(
+        "%row = arith.index_cast %i : index to i32\n"
+        "    %column = arith.index_cast %j : index to i32\n"
+        "    %c100 = arith.constant 100 : i32\n"
+        "    %first = arith.subi %row, %c100 : i32\n"
+        "    %2 = arith.cmpi slt, %first, %column : i32\n"
+        "    %3 = arith.cmpi sle, %column, %row : i32\n"
+        "    %1 = arith.andi %2, %3 : i1"
+    ),
+    # Sums that wrap: rows from 100 on are less than all columns.
+    "wrapping-i32": _by_indices(
+        "%row = arith.index_cast %i : index to i32\n"
+        "    %column = arith.index_cast %j : index to i32\n"
+        "    %most = arith.constant 2147483548 : i32\n"
+        "    %end = arith.addi %row, %most : i32\n"
+        "    %1 = arith.cmpi sle, %column, %end : i32"
+    ),
     # As PyTorch writes it: what is added is 0 or minus infinity.
     "added-causal": (
         "%unused: f32",
@@ -189,6 +221,9 @@ _HIDDEN: dict[str, Callable[[Array, Array, Attention], Array]] = {
     "latest": lambda i, j, of: j > i + of.keys - of.rows,
     "later": lambda i, j, _: j > i - 100,
     "window": lambda i, j, _: (j > i) | (j + 100 <= i),
+    "causal-i32": lambda i, j, _: j > i,
+    "window-i32": lambda i, j, _: (j > i) | (j + 100 <= i),
+    "wrapping-i32": lambda i, j, _: (i >= 100) | (j < 0),
 }
 
 _EXTENDED = "%c = arith.extf %a : {t} to f32\n    %d = arith.extf %b : {t} to f32\n    "
@@ -201,6 +236,32 @@ _NARROWED = """
     %0 = arith.truncf %a : f32 to {t}
     linalg.yield %0 : {t}
   }} -> !w"""
+
+_SCALED = """
+  %half = arith.constant 0.5 : f32
+  %qe = tensor.empty({row}) : !qf
+  %ke = tensor.empty({keys}) : !kf
+  %ve = tensor.empty({keys}) : !vf
+  %qs = linalg.generic {{indexing_maps = [#id, #id], iterator_types = #four}}
+      ins(%q : !q) outs(%qe : !qf) {{
+  ^bb0(%a: {t}, %o: f32):
+    %0 = arith.extf %a : {t} to f32
+    %1 = arith.mulf %0, %half : f32
+    linalg.yield %1 : f32
+  }} -> !qf
+  %ks = linalg.generic {{indexing_maps = [#id3, #id3], iterator_types = #three}}
+      ins(%k : !k) outs(%ke : !kf) {{
+  ^bb0(%a: {t}, %o: f32):
+    %0 = arith.extf %a : {t} to f32
+    %1 = arith.mulf %0, %half : f32
+    linalg.yield %1 : f32
+  }} -> !kf
+  %vs = linalg.generic {{indexing_maps = [#id3, #id3], iterator_types = #three}}
+      ins(%v : !v) outs(%ve : !vf) {{
+  ^bb0(%a: {t}, %o: f32):
+    %0 = arith.extf %a : {t} to f32
+    linalg.yield %0 : f32
+  }} -> !vf"""
 
 _LARGEST = """
   %ml = linalg.fill ins(%least : f32) outs(%er : !r) -> !r
@@ -274,15 +335,20 @@ _TEXT = """
 #id = affine_map<(h, g, m, n) -> (h, g, m, n)>
 #mask = affine_map<(h, g, m, n) -> (m, n)>
 #row = affine_map<(h, g, m, n) -> (h, g, m)>
+#id3 = affine_map<(h, n, d) -> (h, n, d)>
+#three = ["parallel", "parallel", "parallel"]
 #four = ["parallel", "parallel", "parallel", "parallel"]
 #sum = ["parallel", "parallel", "parallel", "reduction"]
 #product = ["parallel", "parallel", "parallel", "parallel", "reduction"]
 !q = tensor<{h}x{g}x{m}x{d}x{t}>
 !k = tensor<{h}x{n}x{d}x{t}>
 !v = tensor<{h}x{n}x{e}x{t}>
+!qf = tensor<{h}x{g}x{m}x{d}x{f}>
+!kf = tensor<{h}x{n}x{d}x{f}>
+!vf = tensor<{h}x{n}x{e}x{f}>
 !m = tensor<{m}x{n}xf32>
 !s = tensor<{h}x{g}x{m}x{n}xf32>
-!w = tensor<{h}x{g}x{m}x{n}x{t}>
+!w = tensor<{h}x{g}x{m}x{n}x{f}>
 !r = tensor<{h}x{g}x{m}xf32>
 !i = tensor<{h}x{g}x{m}xi1>
 !o = tensor<{h}x{g}x{m}x{e}xf32>
@@ -291,16 +357,16 @@ func.func @main(%q: !q, %k: !k, %v: !v, %mask: !m) -> !o {{
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %true = arith.constant true
-  %scale = arith.constant 0.25 : f32
+  %scale = arith.constant {scale} : f32
   %least = arith.constant 0xFF800000 : f32
   %m = tensor.dim %q, %c2 : !q
-  %n = tensor.dim %k, %c1 : !k
+  %n = tensor.dim %k, %c1 : !k{scaled}
   %e = tensor.empty({sizes}) : !s
   %er = tensor.empty({row}) : !r
   %z = linalg.fill ins(%zero : f32) outs(%e : !s) -> !s
   %s = linalg.generic {{indexing_maps = [#q, #k, #s], iterator_types = #product}}
-      ins(%q, %k : !q, !k) outs(%z : !s) {{
-  ^bb0(%a: {t}, %b: {t}, %o: f32):
+      ins({names} : !qf, !kf) outs(%z : !s) {{
+  ^bb0(%a: {f}, %b: {f}, %o: f32):
     {extended}%0 = arith.mulf {factors} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
@@ -314,8 +380,8 @@ func.func @main(%q: !q, %k: !k, %v: !v, %mask: !m) -> !o {{
   %x = tensor.empty({row}) : !o
   %u = linalg.fill ins(%zero : f32) outs(%x : !o) -> !o
   %result = linalg.generic {{indexing_maps = [#w, #v, #o], iterator_types = #product}}
-      ins({shares}, %v : !w, !v) outs(%u : !o) {{
-  ^bb0(%a: {t}, %b: {t}, %o: f32):
+      ins({shares}, {values} : !w, !vf) outs(%u : !o) {{
+  ^bb0(%a: {f}, %b: {f}, %o: f32):
     {extended}%0 = arith.mulf {factors} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32

@@ -18,6 +18,9 @@ PROGRAMS = {
     "window": replace(LONG, mask="window"),
     "latest": replace(LONG, mask="latest"),
     "added": replace(LONG, mask="added-causal"),
+    "causal of i32": replace(LONG, mask="causal-i32"),
+    "window of i32": replace(LONG, mask="window-i32"),
+    "wrapping i32": replace(LONG, mask="wrapping-i32"),
     "unsigned": replace(LONG, mask="unsigned"),
     "ragged": replace(LONG, rows=300, keys=597),
     "wide": replace(LONG, width=128, out=128, kind="bf16"),
@@ -79,6 +82,8 @@ HIDDEN = {
     "added": (0, slice(128, 640)),
     "window": (256, slice(0, 128)),
     "latest": (0, slice(384, 640)),
+    "causal of i32": (0, slice(128, 640)),
+    "window of i32": (256, slice(0, 128)),
     "guarded": (0, slice(64, 640)),
 }
 
