@@ -365,8 +365,7 @@ LogicalResult Compilation::lowerMemory() {
           .Case("insert", SyncMode::Insert)
           .Case("minimize", SyncMode::Minimize)
           .Default(hasForeignKernels ? SyncMode::Keep : SyncMode::Insert);
-  if (options.tf32)
-    pipeline.contractions.tf32 = true;
+  pipeline.contractions.tf32 = pipeline.contractions.tf32 || options.tf32;
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
   if (!pipeline.rings.assumeDistinctArguments.hasValue())

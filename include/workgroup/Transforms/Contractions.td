@@ -78,8 +78,8 @@ def KeepChainsPass : Pass<"workgroup-keep-chains"> {
     - Tensor cores can compute both contractions, and the factor between them has 16 bits.
     - The sums have no inner loops: one step covers a whole tile.
     - The rows can be divided among the warps of `threads` threads in multiples of 16.
-    - The operations in between are element-wise on tiles or rows, or reduce rows. They may read
-      other memory, indexed by the loops of a tile, and the iteration numbers (for a causal
+    - The operations in between are element-wise on tiles or rows, or reduce rows, to numbers or
+      truth values. They may read other memory, indexed by the loops of a tile, and the iteration numbers (for a causal
       mask).
     - Buffers are filled before they are read.
     - After the loop, the results are stored. The values that rows were reduced to may be stored

@@ -185,7 +185,8 @@ std::string describe(Contraction &contraction, ArrayRef<int64_t> sizes) {
 // Operations on results
 //===----------------------------------------------------------------------===//
 
-bool isPointwise(linalg::LinalgOp op) {
+bool isPointwise(linalg::LinalgOp op,
+                 function_ref<bool(OpOperand &)> kept) {
   if (op.getNumParallelLoops() != op.getNumLoops() || op.hasIndexSemantics())
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
@@ -196,7 +197,8 @@ bool isPointwise(linalg::LinalgOp op) {
       return false;
   for (OpOperand &operand : op->getOpOperands())
     if (auto type = dyn_cast<ShapedType>(operand.get().getType());
-        type && !isDenseElement(type.getElementType()))
+        type && !isDenseElement(type.getElementType()) &&
+        !(kept && type.getElementType().isInteger(1) && kept(operand)))
       return false;
   return llvm::all_of(
       op.getBlock()->without_terminator(),

@@ -88,15 +88,22 @@ Operation *getFoldCombiner(linalg::LinalgOp op) {
              : nullptr;
 }
 
+/// True if `operand` is a number for each row, which may be a truth value.
+static bool isOfRows(const RegisterChain &chain, OpOperand &operand) {
+  Value buffer = chain.getBuffer(operand.get());
+  return buffer && chain.isOfRows(buffer);
+}
+
 /// True if the body of `op` can be done for one element after the other, also
 /// where the element is not there.
-static bool hasPlainBody(linalg::LinalgOp op) {
+static bool hasPlainBody(const RegisterChain &chain, linalg::LinalgOp op) {
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
       return false;
   for (OpOperand &operand : op->getOpOperands())
     if (auto type = dyn_cast<ShapedType>(operand.get().getType());
-        type && !isDenseElement(type.getElementType()))
+        type && !isDenseElement(type.getElementType()) &&
+        !(type.getElementType().isInteger(1) && isOfRows(chain, operand)))
       return false;
   return llvm::all_of(op.getBlock()->without_terminator(), [](Operation &in) {
     return isPure(&in) && in.getNumRegions() == 0 && in.getNumResults() == 1;
@@ -135,7 +142,7 @@ std::optional<ChainRole> getRole(const RegisterChain &chain, Operation *op) {
     return getCopyRole(chain, copy);
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   if (!structured || !structured.hasPureBufferSemantics() ||
-      structured.getNumDpsInits() != 1 || !hasPlainBody(structured))
+      structured.getNumDpsInits() != 1 || !hasPlainBody(chain, structured))
     return std::nullopt;
   OpOperand *output = structured.getDpsInitOperand(0);
   Value made = chain.getBuffer(output->get());
@@ -145,7 +152,8 @@ std::optional<ChainRole> getRole(const RegisterChain &chain, Operation *op) {
                : std::nullopt;
   if (!structured.getMatchingIndexingMap(output).isPermutation())
     return std::nullopt;
-  if (!made && !isPointwise(structured))
+  auto isKept = [&](OpOperand &operand) { return isOfRows(chain, operand); };
+  if (!made && !isPointwise(structured, isKept))
     return std::nullopt;
   if (!made)
     return findTile(chain, op) ? ChainRole::Sink : ChainRole::RowSink;

@@ -344,10 +344,11 @@ void RegisterChainEmitter::emit(Operation *op) {
   registers[chain.getBuffer(structured.getDpsInits()[0])] = make();
 }
 
-/// What adds up `buffer`, a number for each row, if lanes may do so each for
-/// itself: it starts from zeros, and in the loop it is scaled besides, no more.
+/// What adds up `buffer`, a number for each row, or combines truth values, if
+/// lanes may do so each for itself: a sum starts from zeros, others from any
+/// value, and in the loop it is scaled besides, no more.
 static Operation *findSum(const RegisterChain &chain, Value buffer) {
-  Operation *sum = nullptr;
+  linalg::LinalgOp sum, start;
   bool isInside = false;
   scf::ForOp loop = chain.loop;
   for (Operation *op : chain.ops) {
@@ -362,14 +363,19 @@ static Operation *findSum(const RegisterChain &chain, Value buffer) {
         }))
       return nullptr;
     ChainRole role = *getRole(chain, op);
-    if (role == ChainRole::Fold && !sum && isInside &&
-        isa<arith::AddFOp>(getFoldCombiner(structured)))
-      sum = op;
-    else if (!isInside ? !isFilledWithZeros(chain, structured)
-                       : !findRowFactor(chain, structured))
+    if (!isInside && role == ChainRole::Fill)
+      start = structured;
+    else if (role == ChainRole::Fold && !sum && isInside &&
+             isa<arith::AddFOp, arith::AndIOp, arith::OrIOp>(
+                 getFoldCombiner(structured)))
+      sum = structured;
+    else if (!isInside || !findRowFactor(chain, structured))
       return nullptr;
   }
-  return sum;
+  bool isFine = sum && start &&
+                (!isa<arith::AddFOp>(getFoldCombiner(sum)) ||
+                 isFilledWithZeros(chain, start));
+  return isFine ? sum.getOperation() : nullptr;
 }
 
 /// Has the loop carry what is there before it.

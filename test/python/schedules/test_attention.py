@@ -290,6 +290,27 @@ def test_mutants_of_rows_in_registers(pattern: str, other: str) -> None:
     assert not pipeline.check(mutant).is_safe
 
 
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("is_dynamic", [False, True], ids=["static", "dynamic"])
+def test_hidden_rows_in_registers(*, is_dynamic: bool) -> None:
+    """Whether all of a row is masked is a truth value, which lanes put together behind the loop."""
+    attention = replace(LONG, groups=1, keys=640, kind="f16", mask="chosen", spelling="guarded")
+    attention = replace(attention, rows=64, heads=8, is_dynamic=is_dynamic, knows_rows=True)
+    module = compile_stream(attention)
+    assert "LoweredChain" in [remark.name for remark in module.remarks]
+    assert ".local" not in module.ptx
+    plain = compile_stream(replace(attention, spelling="softmax"))
+    rows = 2
+    assert module.ptx.count("shfl.sync") == plain.ptx.count("shfl.sync") + 2 * rows
+    arguments = attention.make_arguments(np.random.default_rng(2))
+    arguments[3][7], arguments[3][9, 1:] = -1.0, -1.0
+    result = module.run(*arguments, check="races", workers=1)
+    with np.errstate(invalid="ignore"):
+        expected = attention.compute(*arguments)
+    assert (expected[:, :, 7] == 0).all()
+    np.testing.assert_allclose(result, expected, attention.tolerance, attention.tolerance)
+
+
 # Rows that are not made of whole matrices are filled up with zeros.
 ODD = (
     replace(NARROW, width=40, out=40, mask="causal"),
