@@ -58,10 +58,16 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       input that they read. Dimensions of one element, and operations without iterations, are
       removed.
 
+    **Zero points.** Quantized products and convolutions of 8-bit integers subtract a zero point
+    from each element: `sum (a - za) * (b - zb)`. Tensor cores multiply 8 bits, and the difference
+    has 9. If each element is multiplied at least 16 times, that becomes
+    `sum a * b - zb * (sum a - N * za) - za * sum b`, with a remark: equal bit by bit, as
+    integers wrap. The sums of one operand are operations of their own.
+
     **Operands of contractions.** The body of a sum of products may change an operand before it
-    multiplies, as in `(a - za) * (b - zb)` of `linalg.quantized_matmul`, or for weights with a
-    scale for each column. If each element is multiplied at least 16 times, that computation
-    becomes an element-wise operation, with a remark. What is left is a contraction.
+    multiplies, as for weights with a scale for each column. If each element is multiplied at
+    least 16 times, that computation becomes an element-wise operation, with a remark. What is
+    left is a contraction.
 
     **Scaled factors.** Factors of `f16` that are extended to `f32` and multiplied by a constant
     before a contraction multiplies them, as PyTorch scales queries and keys of attention, are
@@ -118,6 +124,8 @@ def NormalizeLinalg_ScaledFactors
     : Missed<"A constant scales a factor, which keeps it off tensor cores.">;
 def NormalizeLinalg_ScaledSums
     : Passed<"A constant scales sums of products in place of their factors.">;
+def NormalizeLinalg_TookOutZeroPoints
+    : Passed<"Zero points are subtracted from sums, not from their terms.">;
 def NormalizeLinalg_SplitOperand
     : Passed<"An operand is computed before the contraction that reads it.">;
 

@@ -28,6 +28,7 @@
 #include "Support/Remarks.h"
 #include "TensorEncodings.h"
 #include "TensorGenerics.h"
+#include "ZeroPoints.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -188,7 +189,8 @@ static LogicalResult generalize(func::FuncOp function) {
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
       return op->emitOpError("has no form as linalg.generic; write it as one");
   }
-  for (auto *rewrite : {cutWindows, lookUpOddInputs, splitOperands})
+  for (auto *rewrite :
+       {takeOutZeroPoints, cutWindows, lookUpOddInputs, splitOperands})
     rewriteGenerics(function, rewrite);
   return success();
 }

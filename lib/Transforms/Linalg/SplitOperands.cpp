@@ -93,9 +93,7 @@ static std::optional<Factor> getFactor(linalg::GenericOp op, Value value) {
   return hasAll ? std::optional(std::move(factor)) : std::nullopt;
 }
 
-/// The operation that multiplies what `op` sums up; null if that is not what it
-/// does.
-static Operation *getProduct(linalg::GenericOp op) {
+Operation *getProduct(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1)
     return nullptr;
   Block *body = op.getBlock();

@@ -24,6 +24,10 @@
 
 namespace mlir::workgroup {
 
+/// The operation that multiplies what `op` sums up; null if that is not what it
+/// does.
+Operation *getProduct(linalg::GenericOp op);
+
 /// Makes a contraction of a sum of products whose factors are computed in its
 /// body, each from what it reads of one side: of `linalg.quantized_matmul`,
 /// which sums up (a - za) * (b - zb), or of a weight with a scale for each

@@ -9,19 +9,19 @@
 // REMARK: SplitOperand {{.+}} Function=quantized | Operand=0, Remark="an operand is computed before the contraction that reads it"
 // REMARK: SplitOperand {{.+}} Function=quantized | Operand=1
 // CHECK-LABEL: func.func @quantized(
-// CHECK:         %[[A:.+]] = linalg.generic {{.+}} iterator_types = ["parallel", "parallel"]} ins(%arg0, %arg2 : tensor<32x64xi8>, i32)
-// CHECK-NEXT:    ^bb0(%[[X:.+]]: i8, %[[ZERO:.+]]: i32, %{{.+}}: i32):
-// CHECK-NEXT:      %[[W:.+]] = arith.extsi %[[X]] : i8 to i32
+// CHECK:         %[[A:.+]] = linalg.generic {{.+}} iterator_types = ["parallel", "parallel"]} ins(%arg0, %arg2 : tensor<32x64xi16>, i32)
+// CHECK-NEXT:    ^bb0(%[[X:.+]]: i16, %[[ZERO:.+]]: i32, %{{.+}}: i32):
+// CHECK-NEXT:      %[[W:.+]] = arith.extsi %[[X]] : i16 to i32
 // CHECK-NEXT:      %[[D:.+]] = arith.subi %[[W]], %[[ZERO]] : i32
 // CHECK-NEXT:      linalg.yield %[[D]] : i32
-// CHECK:         %[[B:.+]] = linalg.generic {{.+}} iterator_types = ["parallel", "parallel"]} ins(%arg1, %arg3 : tensor<64x48xi8>, i32)
+// CHECK:         %[[B:.+]] = linalg.generic {{.+}} iterator_types = ["parallel", "parallel"]} ins(%arg1, %arg3 : tensor<64x48xi16>, i32)
 // CHECK:         linalg.generic {{.+}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[A]], %[[B]] : tensor<32x64xi32>, tensor<64x48xi32>) outs(%arg4 : tensor<32x48xi32>)
 // CHECK-NEXT:    ^bb0(%[[L:.+]]: i32, %[[R:.+]]: i32, %[[O:.+]]: i32):
 // CHECK-NEXT:      %[[M:.+]] = arith.muli %[[L]], %[[R]] : i32
 // CHECK-NEXT:      %[[S:.+]] = arith.addi %[[O]], %[[M]] : i32
 // CHECK-NEXT:      linalg.yield %[[S]] : i32
-func.func @quantized(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>, %za: i32, %zb: i32, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
-  %0 = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<32x64xi8>, tensor<64x48xi8>, i32, i32) outs(%c : tensor<32x48xi32>) -> tensor<32x48xi32>
+func.func @quantized(%a: tensor<32x64xi16>, %b: tensor<64x48xi16>, %za: i32, %zb: i32, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
+  %0 = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<32x64xi16>, tensor<64x48xi16>, i32, i32) outs(%c : tensor<32x48xi32>) -> tensor<32x48xi32>
   return %0 : tensor<32x48xi32>
 }
 
