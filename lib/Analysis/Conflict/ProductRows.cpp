@@ -115,8 +115,8 @@ void ProductRows::takeRemainders(Form &form,
 /// Puts the last component of `number` back into `form`, if that is a part of
 /// what other quotients are of: a component of that, too.
 template <typename Found>
-static void returnPart(ComponentChain &number, const Found &others,
-                       Form &form) {
+void ProductRows::returnPart(ComponentChain &number, const Found &others,
+                             Form &form) {
   Component &last = number.back();
   const Atom *atom = last.number.terms.front().first;
   bool isPart = last.factor != 0 && number.size() > 1 &&

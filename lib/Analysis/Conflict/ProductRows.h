@@ -72,6 +72,9 @@ private:
 
   static void takeRemainders(Form &form,
                              SmallVectorImpl<ComponentChain> &numbers);
+  template <typename Found>
+  static void returnPart(ComponentChain &number, const Found &others,
+                         Form &form);
   static SmallVector<ComponentChain, 2> takeNumbers(Form &form);
   SmallVector<Base> findBases(const Sum &sum);
   Components divide(const Sum &sum, const Base &base) const;

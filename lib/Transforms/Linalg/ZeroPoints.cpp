@@ -74,8 +74,8 @@ static Value getOutside(linalg::GenericOp op, Value value) {
   return op.getRegion().isAncestor(value.getParentRegion()) ? Value() : value;
 }
 
-static std::optional<QuantizedFactor> getFactor(linalg::GenericOp op,
-                                                Value value) {
+static std::optional<QuantizedFactor> getQuantizedFactor(linalg::GenericOp op,
+                                                         Value value) {
   constexpr unsigned kBits = 8; // which tensor cores multiply
   QuantizedFactor factor;
   if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
@@ -132,7 +132,7 @@ static SmallVector<QuantizedFactor, 2> findFactors(linalg::GenericOp op) {
     return {};
   SmallVector<QuantizedFactor, 2> factors;
   for (Value value : product->getOperands()) {
-    std::optional<QuantizedFactor> factor = getFactor(op, value);
+    std::optional<QuantizedFactor> factor = getQuantizedFactor(op, value);
     if (!factor || !isReadAgain(op, *factor))
       return {};
     factors.push_back(*factor);
