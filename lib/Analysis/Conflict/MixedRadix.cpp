@@ -120,4 +120,60 @@ bool MixedRadix::split(Equation &equation) {
                       [&](int64_t base) { return split(equation, base); });
 }
 
+//===----------------------------------------------------------------------===//
+// Few numbers
+//===----------------------------------------------------------------------===//
+
+/// Numbers are tried so often for one equation.
+static constexpr unsigned kMaxTries = 256;
+
+/// True if numbers of `terms`, the largest factors first, may solve `rest`,
+/// which has no others.
+bool MixedRadix::maySolve(ArrayRef<Term> terms, const Equation &rest,
+                          unsigned &numTries) const {
+  auto range = system.getTotalRange(terms, rest);
+  if (!range)
+    return true;
+  if ((*range)[1] < rest.low || (*range)[0] > rest.high)
+    return false;
+  if (terms.empty())
+    return true;
+  auto [variable, factor] = terms.front();
+  Interval numbers = system.getRange(variable);
+  auto others = system.getTotalRange(terms.drop_front(), rest);
+  if (!numbers.min || !numbers.max || !others)
+    return true;
+  Number low = addScaled(rest.low, (*others)[1], -1);
+  Number high = addScaled(rest.high, (*others)[0], -1);
+  if (!low || !high)
+    return true;
+  if (factor < 0)
+    std::swap(low, high);
+  int64_t least = std::max(*numbers.min, llvm::divideCeilSigned(*low, factor));
+  int64_t most = std::min(*numbers.max, llvm::divideFloorSigned(*high, factor));
+  for (int64_t number = least; number <= most; ++number) {
+    Equation left = rest;
+    Number newLow = addScaled(rest.low, number, -factor);
+    Number newHigh = addScaled(rest.high, number, -factor);
+    if (++numTries > kMaxTries || !newLow || !newHigh)
+      return true;
+    left.low = *newLow;
+    left.high = *newHigh;
+    if (maySolve(terms.drop_front(), left, numTries))
+      return true;
+  }
+  return false;
+}
+
+bool MixedRadix::isRuledOut(const Equation &equation) const {
+  Equation rest = equation;
+  SmallVector<Term, 6> terms = std::move(rest.terms);
+  rest.terms.clear();
+  llvm::stable_sort(terms, [](const Term &lhs, const Term &rhs) {
+    return std::abs(lhs.second) > std::abs(rhs.second);
+  });
+  unsigned numTries = 0;
+  return !maySolve(terms, rest, numTries);
+}
+
 } // namespace mlir::workgroup

@@ -28,6 +28,9 @@ public:
   using EquationRule::EquationRule;
 
   bool split(Equation &equation) override;
+  /// True if no numbers of the terms solve `equation`: the large ones are tried
+  /// one after the other.
+  bool isRuledOut(const Equation &equation) const override;
 
 private:
   /// An equation as `base` times one and another.
@@ -37,6 +40,8 @@ private:
 
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Components &parts, int64_t base);
+  bool maySolve(ArrayRef<Term> terms, const Equation &rest,
+                unsigned &numTries) const;
 };
 
 } // namespace mlir::workgroup

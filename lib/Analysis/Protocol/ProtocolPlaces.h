@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The bytes that each thread touches by an access of a protocol: of its own
+// number, where that is known, and of all that it may be, where it is not.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLPLACES_H
 #define WORKGROUP_LIB_ANALYSIS_PROTOCOL_PROTOCOLPLACES_H

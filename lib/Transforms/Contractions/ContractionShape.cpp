@@ -185,8 +185,7 @@ std::string describe(Contraction &contraction, ArrayRef<int64_t> sizes) {
 // Operations on results
 //===----------------------------------------------------------------------===//
 
-bool isPointwise(linalg::LinalgOp op,
-                 function_ref<bool(OpOperand &)> kept) {
+bool isPointwise(linalg::LinalgOp op, function_ref<bool(OpOperand &)> kept) {
   if (op.getNumParallelLoops() != op.getNumLoops() || op.hasIndexSemantics())
     return false;
   for (AffineMap map : op.getIndexingMapsArray())

@@ -73,8 +73,8 @@ bool isDenseElement(Type type);
 
 /// True if `op` computes each element of its results, in parallel loops, from
 /// the corresponding ones of its inputs: by projected permutations, and by a
-/// body that can be done on vectors. Operands that are `kept`, if that is given,
-/// are in registers, and may have elements of one bit.
+/// body that can be done on vectors. Operands that are `kept`, if that is
+/// given, are in registers, and may have elements of one bit.
 bool isPointwise(linalg::LinalgOp op,
                  function_ref<bool(OpOperand &)> kept = nullptr);
 

@@ -100,10 +100,9 @@ static OpOperand *findWideWeights(linalg::GenericOp op, const Chip &chip) {
       !(type.isF16() || type.isBF16()) || !chip.hasMatrixProducts(type))
     return nullptr;
   std::optional<ContractionChain> chain = findChain(op);
-  std::optional<ChainStream> stream =
-      chain ? findStream(*chain) : std::nullopt;
-  bool isBetween = stream && stream->weights &&
-                   stream->find(weights->get().getDefiningOp());
+  std::optional<ChainStream> stream = chain ? findStream(*chain) : std::nullopt;
+  bool isBetween =
+      stream && stream->weights && stream->find(weights->get().getDefiningOp());
   return isBetween ? weights : nullptr;
 }
 

@@ -19,9 +19,7 @@ namespace mlir::workgroup {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-bool isLeast(Value value) {
-  return matchPattern(value, m_NegInfFloat());
-}
+bool isLeast(Value value) { return matchPattern(value, m_NegInfFloat()); }
 
 bool isPositive(Value value) {
   APFloat number(0.0);

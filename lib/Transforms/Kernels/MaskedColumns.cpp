@@ -138,7 +138,8 @@ static AffineExpr getExtreme(const LinearForm &form, bool isLargest,
   for (unsigned loop = 0; loop < numLoops; ++loop)
     if (int64_t factor = form.getFactor(loop);
         isLargest ? factor > 0 : factor < 0)
-      sum = sum + (getAffineSymbolExpr(numSymbols + loop, context) - 1) * factor;
+      sum =
+          sum + (getAffineSymbolExpr(numSymbols + loop, context) - 1) * factor;
   return sum;
 }
 
@@ -154,10 +155,10 @@ static Value makeRoomTest(RewriterBase &rewriter, Location loc,
   auto test = [&](const LinearForm &form, bool isLargest) {
     int64_t limit = isLargest ? std::numeric_limits<int32_t>::max()
                               : std::numeric_limits<int32_t>::min();
-    AffineMap map = AffineMap::get(0, operands.size(),
-                                   getExtreme(form, isLargest, numLoops,
-                                              mask.symbols.size(),
-                                              rewriter.getContext()));
+    AffineMap map =
+        AffineMap::get(0, operands.size(),
+                       getExtreme(form, isLargest, numLoops,
+                                  mask.symbols.size(), rewriter.getContext()));
     FailureOr<int64_t> known = Bounds::computeConstantBound(
         isLargest ? presburger::BoundType::UB : presburger::BoundType::LB,
         Bounds::Variable(map, variables), /*stopCondition=*/nullptr,
@@ -171,8 +172,8 @@ static Value makeRoomTest(RewriterBase &rewriter, Location loc,
         rewriter, loc,
         isLargest ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge,
         extreme, arith::ConstantIndexOp::create(rewriter, loc, limit));
-    hasRoom = hasRoom ? arith::AndIOp::create(rewriter, loc, hasRoom, fits)
-                      : fits;
+    hasRoom =
+        hasRoom ? arith::AndIOp::create(rewriter, loc, hasRoom, fits) : fits;
   };
   for (const LinearForm &form : mask.narrow)
     for (bool isLargest : {false, true})

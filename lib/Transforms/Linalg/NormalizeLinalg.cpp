@@ -486,9 +486,8 @@ struct NormalizeLinalgPass
   using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
 
   void runOnOperation() override {
-    if (failed(normalizeLinalg(getOperation(),
-                               {dropAssertions, assumeDistinctArguments,
-                                narrow})))
+    if (failed(normalizeLinalg(
+            getOperation(), {dropAssertions, assumeDistinctArguments, narrow})))
       signalPassFailure();
   }
 };

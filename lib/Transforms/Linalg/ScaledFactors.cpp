@@ -121,8 +121,8 @@ static std::optional<NarrowFactor> findFactor(Value tensor) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     std::optional<ElementBody> body =
         generic ? matchBody(generic) : std::nullopt;
-    bool isReshape = isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp,
-                         tensor::CastOp>(op);
+    bool isReshape =
+        isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op);
     if (!body && !isReshape)
       return std::nullopt;
     if (body && body->product) {

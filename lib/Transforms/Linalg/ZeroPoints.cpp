@@ -247,14 +247,14 @@ Value Splitter::sumUp(const QuantizedFactor &factor) {
   return sum.getResult(0);
 }
 
-/// The number of terms of the sum, as an index.
+/// The number of terms of the sum.
 Value Splitter::countTerms() {
   Value count = arith::ConstantIndexOp::create(rewriter, loc, 1);
   for (unsigned loop : listLoops(factors[0], utils::IteratorType::reduction))
     count = rewriter.createOrFold<arith::MulIOp>(
         loc, count,
         getValueOrCreateConstantIndexOp(rewriter, loc, sizes[loop]));
-  return count;
+  return rewriter.createOrFold<arith::IndexCastOp>(loc, type, count);
 }
 
 /// An operation on each element of `inputs`, in a tensor as large as the first.
@@ -286,9 +286,8 @@ Value Splitter::makeCorrection(const QuantizedFactor &factor,
       sum, {rewriter.getMultiDimIdentityMap(rank)}, [&](ValueRange arguments) {
         Value value = arguments[0];
         if (count) {
-          Value number = arith::IndexCastOp::create(rewriter, loc, type, count);
           Value zeros =
-              arith::MulIOp::create(rewriter, loc, number, factor.zero);
+              arith::MulIOp::create(rewriter, loc, count, factor.zero);
           value = arith::SubIOp::create(rewriter, loc, value, zeros);
         }
         return arith::MulIOp::create(rewriter, loc, other.zero, value)

@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Upstream's conversion to NVVM takes vectors of rank one, scalar arithmetic
-// and shuffles. All else is rewritten here: structured operations of one thread
-// become loops, transfers vector accesses, dynamic positions selections, and
-// reductions of a warp shuffles. What stays illegal is refused with a reason.
+// and shuffles. Structured operations of one thread, transfers and reductions
+// of warps become such here; the rest is refused, with a reason.
 //
 //===----------------------------------------------------------------------===//
 
@@ -446,7 +445,6 @@ static LogicalResult lowerTransfers(ArrayRef<Operation *> scopes) {
                  succeeded(apply(scopes, std::move(loops))));
 }
 
-/// All rewrites that apply to single operations.
 static RewritePatternSet makePatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   populateVectorPatterns(patterns);
@@ -488,12 +486,12 @@ struct LegalizeForNVVMPass final
   using LegalizeForNVVMPassBase::LegalizeForNVVMPassBase;
 
   void runOnOperation() override {
-    auto run = [&](OpPassManager &passes, Operation *op) {
+    auto run = [&](auto &passes, Operation *op) {
       return runPipeline(passes, op);
     };
-    if (failed(convertNVGPUOps(getOperation(), run)) ||
-        failed(legalizeForNVVM(getOperation())) ||
-        failed(lowerAffineOps(getOperation(), run)))
+    Operation *root = getOperation();
+    if (failed(convertNVGPUOps(root, run)) || failed(legalizeForNVVM(root)) ||
+        failed(lowerAffineOps(root, run)))
       signalPassFailure();
   }
 };

@@ -348,6 +348,7 @@ func.func @hidden(%q: memref<32x32xf16>, %k: memref<1024x32xf16>, %v: memref<102
         linalg.yield %1 : f16
       }
       memref.copy %vj, %vs : memref<64x32xf16, strided<[32, 1], offset: ?>> to memref<64x32xf16, #wg>
+      // expected-remark @+1 {{kept by threads}}
       linalg.generic {indexing_maps = [#lhs, #values, #result], iterator_types = ["parallel", "parallel", "reduction"]}
           ins(%weights, %vs : memref<32x64xf16, #wg>, memref<64x32xf16, #wg>) outs(%sums : memref<32x32xf32, #own>) {
       ^bb0(%a: f16, %b: f16, %c: f32):

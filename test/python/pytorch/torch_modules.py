@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pytorch.attention import ATTENTIONS, Attention
+
 EXPORTS = Path(__file__).parent / "exports"
 
 torch: Any = importlib.import_module("torch")
@@ -154,7 +156,35 @@ def make_exports() -> dict[str, str]:
         weights = [tensor for _, tensor in list_weights(module)]
         texts[f"{name}.mlir"] = export(module, x)
         texts[f"{name}-with-weights.mlir"] = export(WithWeights(module), x, *weights, dynamic=True)
+    for attention in ATTENTIONS:
+        texts[f"{attention.name}.mlir"] = export_attention(attention)
     return texts
+
+
+def export_attention(attention: Attention) -> str:
+    """Return a call as torch-mlir exports it; if it is dynamic, of any number of keys."""
+
+    def call(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
+        if attention.by_hand:
+            scores = query @ key.transpose(-1, -2) / attention.width**0.5
+            return scores.softmax(-1) @ value
+        return nn.functional.scaled_dot_product_attention(
+            query,
+            key,
+            value,
+            attn_mask=mask,
+            is_causal=attention.mask == "causal",
+            enable_gqa=attention.groups > 1,
+        )
+
+    kind = {"f16": torch.float16, "bf16": torch.bfloat16}[attention.kind]
+    inputs = [torch.zeros(shape, dtype=kind) for shape in attention.shapes]
+    extents = (attention.rows, attention.keys)
+    if attention.mask in ("truth", "numbers"):
+        inputs.append(torch.zeros(extents, dtype=torch.bool if attention.mask == "truth" else kind))
+    keys = {2: torch.export.Dim("keys", min=2)}
+    dynamic = (None, keys, keys) if attention.is_dynamic else None
+    return export(Plain(call), *inputs, dynamic=dynamic)
 
 
 if __name__ == "__main__":
