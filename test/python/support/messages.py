@@ -15,7 +15,9 @@ from typing import NamedTuple, TypeGuard
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLE = "…"
-EMITTERS = re.compile(r"\bemit(?:Op)?(?:Error|Warning)\b|\b(?:error|refuse|reject)(?=\()")
+EMITTERS = re.compile(
+    r"\bemit(?:(?:Op)?(?:Error|Warning)\b|Cannot\w+)|\b(?:error|refuse|reject)(?=\()"
+)
 FINDING = re.compile(r'\{FindingKind::\w+,\s*"([\w.-]+)"')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:[^"\\]|\\.)*")', re.DOTALL)
