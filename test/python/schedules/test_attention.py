@@ -295,7 +295,7 @@ def test_mutants_of_rows_in_registers(pattern: str, other: str) -> None:
 def test_hidden_rows_in_registers(*, is_dynamic: bool) -> None:
     """Whether all of a row is masked is a truth value, which lanes put together behind the loop."""
     attention = replace(LONG, groups=1, keys=640, kind="f16", mask="chosen", spelling="guarded")
-    attention = replace(attention, rows=64, heads=8, is_dynamic=is_dynamic, knows_rows=True)
+    attention = replace(attention, rows=64, heads=16, is_dynamic=is_dynamic, knows_rows=True)
     module = compile_stream(attention)
     assert "LoweredChain" in [remark.name for remark in module.remarks]
     assert ".local" not in module.ptx
