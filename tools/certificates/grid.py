@@ -8,6 +8,7 @@ not known, all threads may go on.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ class Grid:
         self.behind = find_intervals(graph, effects.is_barrier, effects.after)
         self.extents = self._find_extents()
         self.loops: dict[str, Loop] = {}
-        self.touches = 0
+        self.touches = self.rounds = 0
 
     def check(self) -> int:
         """Return how many blocks were counted through; raises NotCovered."""
@@ -184,6 +185,7 @@ class Grid:
         guards = self._find_guards(self.effects.places[touch.line.line])
         loops = self._find_loops(touch.pointer)
         environment, values = self._begin()
+        self.rounds = 0
         everybody = np.ones(math.prod(self.extents) * math.prod(self.block), bool)
         places, agents = [], []
         for known, here in self._go_round(loops, environment, values, everybody):
@@ -217,7 +219,10 @@ class Grid:
         loop, *inner = loops
         starts = {name: self._evaluate(start, environment, values)
                   for name, (start, _) in loop.steps.items()}  # fmt: skip
-        for turn in range(MOST_ROUNDS):
+        for turn in itertools.count():
+            self.rounds += 1
+            if self.rounds > MOST_ROUNDS:
+                raise NotCovered("loops go round more often than is counted")
             known = dict(environment)
             for name, (start, step) in loop.steps.items():
                 bits = start.type.bits
@@ -231,7 +236,6 @@ class Grid:
                 here = here & self._may_be(condition, 1 - truth)
             if not here.any():
                 return
-        raise NotCovered("a loop goes round more often than is counted")
 
     def _begin(self) -> tuple[Environment, Evaluator]:
         """What is known at first: parameters point to 0, ids are of all threads of all blocks."""

@@ -39,6 +39,9 @@ NAMES = (
 )  # fmt: skip
 """Programs whose kernels use workgroup memory."""
 
+STEPS = 1 << 18
+"""The rounds of loops that a thread may make on the emulator: of mutants some never end."""
+
 PRODUCT = """
 func.func @main(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<512x512xf32> {
   %zero = arith.constant 0.0 : f32
@@ -81,7 +84,7 @@ class Subject:
             kernel._emulation.bitcode = code
             kernel._emulation.translated.clear()
         arguments = copy.deepcopy(self.arguments)
-        results = self.module.run(*arguments, backend="emulator", check="all")
+        results = self.module.run(*arguments, backend="emulator", check="all", step_limit=STEPS)
         results = results if isinstance(results, tuple) else (results,)
         return [np.asarray(each) for each in (*arguments, *results) if each is not None]
 

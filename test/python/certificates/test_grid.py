@@ -112,6 +112,7 @@ MEETS = "of the grid may touch the same byte of %a"
         (loop(start="%tid", offset="%first", step=64, end="65"), MEETS),
         (loop(start="%tid", offset="%first", step=64, end="129"), MEETS),
         (loop(end="%n"), "how often a loop goes round is not known"),
+        (loop(step=1, end="100000"), "loops go round more often"),
         (loop(offset="%n"), "its address is not known"),
         ("%v = load i64, ptr %b, align 8\n  %o = getelementptr i8, ptr %a, i64 %v\n"
          "  store i8 0, ptr %o, align 1", "its address is not known"),
