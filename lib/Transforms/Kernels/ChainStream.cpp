@@ -14,6 +14,7 @@
 
 #include "ChainStream.h"
 #include "Combiners.h"
+#include "MaskReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -104,6 +105,17 @@ static bool isScalar(linalg::LinalgOp op, Value value) {
   return cast<BlockArgument>(value).getOwner() != op.getBlock();
 }
 
+/// True if a weight of minus infinity is zero: where factors of the difference
+/// are negative, or may be, weights have no bound, and nothing can be left to
+/// be scaled when the largest element changes.
+static bool keepsSign(const WeightBody &body) {
+  return llvm::all_of(body.chain, [](Operation *op) {
+    if (isa<arith::MulFOp>(op))
+      return isPositive(op->getOperand(0)) || isPositive(op->getOperand(1));
+    return !isa<arith::DivFOp>(op) || isPositive(op->getOperand(1));
+  });
+}
+
 /// Looks for the exponential of a difference to `reference` in the body of
 /// `op`, which is linear in the exponential.
 static std::optional<WeightBody> matchWeights(linalg::LinalgOp op,
@@ -117,6 +129,7 @@ static std::optional<WeightBody> matchWeights(linalg::LinalgOp op,
       break;
     if (made->getBlock() != op.getBlock())
       return std::nullopt;
+    body.isScaled |= isa<arith::MulFOp, arith::DivFOp>(made);
     value = getLinearOperand(made, argument);
     if (!value)
       return std::nullopt;
@@ -145,7 +158,7 @@ static std::optional<WeightBody> matchWeights(linalg::LinalgOp op,
        subtracted = subtracted.getDefiningOp()->getOperand(0))
     body.casts.push_back(subtracted.getDefiningOp());
   std::reverse(body.casts.begin(), body.casts.end());
-  if (subtracted != argument)
+  if (subtracted != argument || !keepsSign(body))
     return std::nullopt;
   return body;
 }

@@ -50,6 +50,9 @@ struct WeightBody {
   /// Conversions of the reference, the difference, and what is computed of it
   /// up to the exponential.
   SmallVector<Operation *> casts, chain;
+  /// True if the exponential is multiplied or divided: weights are not at most
+  /// one then.
+  bool isScaled = false;
 };
 
 /// A chain that goes through the columns of its first result.

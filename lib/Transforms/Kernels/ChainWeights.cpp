@@ -84,6 +84,15 @@ void WeightRounding::undo() {
   rewriter.eraseOp(rounded);
 }
 
+/// True if what the second contraction of `stream` multiplies is at most one,
+/// but for shares, which are multiplied behind it.
+static bool areUpToOne(const ChainStream &stream, Operation *weights) {
+  const ChainStream::Link *link = stream.find(weights);
+  while (link && link->weight)
+    link = stream.find(link->weight->get().getDefiningOp());
+  return link && link->op == stream.weights && !stream.body.isScaled;
+}
+
 /// The operand of `op` that has weights of f32, if it multiplies them by values
 /// of 16 bits, which tensor cores of `chip` have, and adds up in f32; null if
 /// it does not.
@@ -101,8 +110,8 @@ static OpOperand *findWideWeights(linalg::GenericOp op, const Chip &chip) {
     return nullptr;
   std::optional<ContractionChain> chain = findChain(op);
   std::optional<ChainStream> stream = chain ? findStream(*chain) : std::nullopt;
-  bool isBetween =
-      stream && stream->weights && stream->find(weights->get().getDefiningOp());
+  bool isBetween = stream && stream->weights &&
+                   areUpToOne(*stream, weights->get().getDefiningOp());
   return isBetween ? weights : nullptr;
 }
 

@@ -22,15 +22,6 @@ using Link = ChainStream::Link;
 // Scores
 //===----------------------------------------------------------------------===//
 
-/// True if the exponential of minus infinity less the reference is zero.
-static bool keepsSign(const WeightBody &body) {
-  return llvm::all_of(body.chain, [](Operation *op) {
-    if (isa<arith::MulFOp>(op))
-      return isPositive(op->getOperand(0)) || isPositive(op->getOperand(1));
-    return !isa<arith::DivFOp>(op) || isPositive(op->getOperand(1));
-  });
-}
-
 /// True if `value` tells, by `isEqual`, whether `score` is minus infinity.
 static bool isComparison(Value value, BlockArgument score, bool isEqual) {
   auto compared = value.getDefiningOp<arith::CmpFOp>();
@@ -69,7 +60,7 @@ static bool ignoresLeast(linalg::LinalgOp fold, Value scores) {
 /// What makes the scores, if minus infinity in one of them has no other effect
 /// than a weight of zero; null if there is none, or it has.
 static const Link *findScores(const ChainStream &stream) {
-  if (!stream.weights || !keepsSign(stream.body))
+  if (!stream.weights)
     return nullptr;
   linalg::LinalgOp weights = stream.weights;
   auto difference = cast<arith::SubFOp>(stream.body.chain.front());

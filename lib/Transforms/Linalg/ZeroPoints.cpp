@@ -43,6 +43,7 @@ public:
 private:
   Value makeProduct();
   Value sumUp(const QuantizedFactor &factor);
+  AffineMap makeMap(unsigned numLoops, unsigned first, unsigned number);
   Value countTerms();
   Value makeCorrection(const QuantizedFactor &factor,
                        const QuantizedFactor &other, Value count);
@@ -76,7 +77,7 @@ static Value getOutside(linalg::GenericOp op, Value value) {
 
 static std::optional<QuantizedFactor> getQuantizedFactor(linalg::GenericOp op,
                                                          Value value) {
-  constexpr unsigned kBits = 8; // which tensor cores multiply
+  constexpr unsigned kBits = 8; // of which tensor cores multiply integers
   QuantizedFactor factor;
   if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
     factor.zero = getOutside(op, difference.getRhs());
@@ -91,7 +92,7 @@ static std::optional<QuantizedFactor> getQuantizedFactor(linalg::GenericOp op,
     return std::nullopt;
   auto element = dyn_cast<BlockArgument>(factor.extension->getOperand(0));
   if (!element || element.getOwner() != op.getBlock() ||
-      element.getType().getIntOrFloatBitWidth() != kBits)
+      !element.getType().isInteger(kBits))
     return std::nullopt;
   factor.input = op.getMatchingOpOperand(element);
   if (op.isDpsInit(factor.input) ||
@@ -124,7 +125,7 @@ static bool isReadAgain(linalg::GenericOp op, const QuantizedFactor &factor) {
 static SmallVector<QuantizedFactor, 2> findFactors(linalg::GenericOp op) {
   Operation *product = getProduct(op);
   if (!product || !isa<arith::MulIOp>(product) || !isTensorOp(op) ||
-      op.hasIndexSemantics())
+      op.hasIndexSemantics() || op.getNumReductionLoops() == 0)
     return {};
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!result.isProjectedPermutation() ||
@@ -139,7 +140,11 @@ static SmallVector<QuantizedFactor, 2> findFactors(linalg::GenericOp op) {
   }
   bool hasZero = llvm::any_of(
       factors, [](const QuantizedFactor &factor) { return factor.zero; });
-  bool areTwo = factors[0].input != factors[1].input;
+  // A third one may tell how long a loop is.
+  unsigned numTensors = llvm::count_if(op.getInputs(), [](Value input) {
+    return isa<ShapedType>(input.getType());
+  });
+  bool areTwo = factors[0].input != factors[1].input && numTensors == 2;
   return hasZero && areTwo ? factors : SmallVector<QuantizedFactor, 2>();
 }
 
@@ -200,6 +205,15 @@ Value Splitter::makeProduct() {
   return product.getResult(0);
 }
 
+/// The map of some loops, one after the other from `first` on.
+AffineMap Splitter::makeMap(unsigned numLoops, unsigned first,
+                            unsigned number) {
+  SmallVector<AffineExpr> loops;
+  for (unsigned loop = first; loop < first + number; ++loop)
+    loops.push_back(rewriter.getAffineDimExpr(loop));
+  return AffineMap::get(numLoops, 0, loops, rewriter.getContext());
+}
+
 /// The sum of one operand, for each row or column of the result that it has.
 Value Splitter::sumUp(const QuantizedFactor &factor) {
   SmallVector<unsigned> kept = listLoops(factor, utils::IteratorType::parallel);
@@ -222,9 +236,7 @@ Value Splitter::sumUp(const QuantizedFactor &factor) {
         AffineMap::getMultiDimIdentityMap(numLoops, rewriter.getContext())
             .getMinorSubMap(summed.size()));
   }
-  maps.push_back(
-      AffineMap::getMultiDimIdentityMap(numLoops, rewriter.getContext())
-          .getMajorSubMap(kept.size()));
+  maps.push_back(makeMap(numLoops, 0, kept.size()));
   Value empty = tensor::EmptyOp::create(rewriter, loc, getSizes(kept), type);
   Value zero =
       arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));

@@ -71,7 +71,7 @@ func.func @conv(%a: tensor<2x9x9x32xi8>, %b: tensor<3x3x32x64xi8>, %za: i32, %zb
 // CHECK-LABEL: func.func @without(
 // CHECK:         linalg.generic {{.+}} ins(%arg0, %arg1 :
 // CHECK-NOT:     linalg.generic
-// REMARK-NOT: TookOutZeroPoints {{.+}} Function={{narrow|zeros_of_rows|wide|without}}
+// REMARK-NOT: TookOutZeroPoints {{.+}} Function={{narrow|zeros_of_rows|wide|without|third|vectors|no_sum}}
 func.func @narrow(%a: tensor<8x64xi8>, %b: tensor<64x48xi8>, %za: i32, %zb: i32, %c: tensor<8x48xi32>) -> tensor<8x48xi32> {
   %0 = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<8x64xi8>, tensor<64x48xi8>, i32, i32) outs(%c : tensor<8x48xi32>) -> tensor<8x48xi32>
   return %0 : tensor<8x48xi32>
@@ -100,5 +100,71 @@ func.func @wide(%a: tensor<32x64xi16>, %b: tensor<64x48xi16>, %za: i32, %zb: i32
 func.func @without(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
   %z = arith.constant 0 : i32
   %0 = linalg.quantized_matmul ins(%a, %b, %z, %z : tensor<32x64xi8>, tensor<64x48xi8>, i32, i32) outs(%c : tensor<32x48xi32>) -> tensor<32x48xi32>
+  return %0 : tensor<32x48xi32>
+}
+
+// An operand that all results share, a third operand that tells how long the
+// sums are, vectors of elements, and no sum at all.
+// CHECK-LABEL: func.func @shared(
+// CHECK:         linalg.generic {{.+}} iterator_types = ["reduction"]} ins(%arg0 : tensor<64xi8>) outs(%{{.+}} : tensor<i32>)
+// CHECK:         linalg.generic {{.+}} ins(%arg0, %arg1 : tensor<64xi8>, tensor<64x48xi8>)
+// CHECK-LABEL: func.func @third(
+// CHECK:         linalg.generic {{.+}} ins(%arg0, %arg1, %arg2, %arg3 :
+// CHECK-LABEL: func.func @vectors(
+// CHECK-NOT:     ins(%arg0, %arg1 :
+// CHECK-LABEL: func.func @no_sum(
+// CHECK:         arith.subi
+func.func @shared(%a: tensor<64xi8>, %b: tensor<64x48xi8>, %z: i32, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k)>, #columns, affine_map<(i, j, k) -> ()>, #result], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b, %z : tensor<64xi8>, tensor<64x48xi8>, i32) outs(%c : tensor<32x48xi32>) {
+  ^bb0(%x: i8, %y: i8, %zero: i32, %o: i32):
+    %1 = arith.extsi %x : i8 to i32
+    %2 = arith.extsi %y : i8 to i32
+    %3 = arith.subi %2, %zero : i32
+    %4 = arith.muli %1, %3 : i32
+    %5 = arith.addi %4, %o : i32
+    linalg.yield %5 : i32
+  } -> tensor<32x48xi32>
+  return %0 : tensor<32x48xi32>
+}
+func.func @third(%a: tensor<40xi8>, %b: tensor<56xi8>, %w: tensor<9xi8>, %z: i32, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i + k)>, affine_map<(i, j, k) -> (j + k)>, affine_map<(i, j, k) -> (k)>, affine_map<(i, j, k) -> ()>, #result], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b, %w, %z : tensor<40xi8>, tensor<56xi8>, tensor<9xi8>, i32) outs(%c : tensor<32x48xi32>) {
+  ^bb0(%x: i8, %y: i8, %unused: i8, %zero: i32, %o: i32):
+    %1 = arith.extsi %x : i8 to i32
+    %2 = arith.extsi %y : i8 to i32
+    %3 = arith.subi %2, %zero : i32
+    %4 = arith.muli %1, %3 : i32
+    %5 = arith.addi %4, %o : i32
+    linalg.yield %5 : i32
+  } -> tensor<32x48xi32>
+  return %0 : tensor<32x48xi32>
+}
+!in = vector<4xi8>
+!sum = vector<4xi32>
+func.func @vectors(%a: tensor<32x64x!in>, %b: tensor<64x48x!in>, %z: !sum, %c: tensor<32x48x!sum>) -> tensor<32x48x!sum> {
+  %0 = linalg.generic {indexing_maps = [#rows, #columns, #result], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<32x64x!in>, tensor<64x48x!in>) outs(%c : tensor<32x48x!sum>) {
+  ^bb0(%x: !in, %y: !in, %o: !sum):
+    %1 = arith.extsi %x : !in to !sum
+    %2 = arith.subi %1, %z : !sum
+    %3 = arith.extsi %y : !in to !sum
+    %4 = arith.muli %2, %3 : !sum
+    %5 = arith.addi %4, %o : !sum
+    linalg.yield %5 : !sum
+  } -> tensor<32x48x!sum>
+  return %0 : tensor<32x48x!sum>
+}
+func.func @no_sum(%a: tensor<63xi8>, %b: tensor<48xi8>, %z: i32, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (2 * i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b, %z : tensor<63xi8>, tensor<48xi8>, i32) outs(%c : tensor<32x48xi32>) {
+  ^bb0(%x: i8, %y: i8, %zero: i32, %o: i32):
+    %1 = arith.extsi %x : i8 to i32
+    %2 = arith.extsi %y : i8 to i32
+    %3 = arith.subi %2, %zero : i32
+    %4 = arith.muli %1, %3 : i32
+    %5 = arith.addi %4, %o : i32
+    linalg.yield %5 : i32
+  } -> tensor<32x48xi32>
   return %0 : tensor<32x48xi32>
 }

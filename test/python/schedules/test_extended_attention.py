@@ -138,6 +138,36 @@ def test_masked_columns() -> None:
     check(module, attention)
 
 
+EXPONENTIAL = "%1 = math.exp %0 : f32"
+"""As the program has it: of the difference of a score and the largest one."""
+
+
+@pytest.mark.parametrize("numerics", ["exact", "narrow"])
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_weights_without_bound(kind: str, numerics: Any) -> None:
+    """Of the negated difference weights are one or more: none can be scaled later."""
+    attention = replace(LONG, mask="none", rows=64, keys=320, kind=kind)
+    negated = "%minus = arith.constant -1.0 : f32\n%less = arith.mulf %0, %minus : f32\n"
+    text = attention.text.replace(EXPONENTIAL, negated + EXPONENTIAL.replace("%0", "%less"))
+    module = pipeline.compile(text, chip="sm_80", numerics=numerics)
+    assert '"stream" = ' not in (module.schedule or "")
+    q, k, v, mask = attention.make_arguments(np.random.default_rng(5))
+    result = module.run(q, k, v, mask, check="races", workers=1)
+    expected = attention.compute(-q, k, v, mask)
+    np.testing.assert_allclose(result, expected, attention.tolerance, attention.tolerance)
+
+
+@pytest.mark.parametrize("factor", ["1.0e5", "1.0e-6"])
+def test_weights_that_are_scaled(factor: str) -> None:
+    """In 16 bits they may be infinite, or have few digits: they stay as they are."""
+    attention = replace(LONG, mask="none", rows=64, keys=320)
+    scaled = f"%times = arith.constant {factor} : f32\n%1 = arith.mulf %power, %times : f32"
+    text = attention.text.replace(EXPONENTIAL, EXPONENTIAL.replace("%1", "%power") + "\n" + scaled)
+    module = pipeline.compile(text, chip="sm_80", numerics="narrow")
+    assert "NarrowedWeights" not in list_remarks(module)
+    check(module, attention)
+
+
 PRODUCT = """
 !a = tensor<64x32x{t}>
 !b = tensor<48x32x{t}>
