@@ -39,7 +39,8 @@ SLOW = {
 
 FIRST = {
     *("pipeline", "pipeline.command_line", "pipeline.command_line.cli"),
-    *("pipeline.command_line.parser", "pipeline.compiling", "pipeline.compiling.compiler"),
+    *("pipeline.command_line.launch_sizes", "pipeline.command_line.parser"),
+    *("pipeline.compiling", "pipeline.compiling.compiler"),
     *("pipeline.compiling.programs", "pipeline.compiling.request"),
     *("pipeline.errors", "pipeline.records"),
     *("pipeline.records.limits", "pipeline.system", "pipeline.system.files"),
