@@ -125,7 +125,7 @@ bool MixedRadix::split(Equation &equation) {
 //===----------------------------------------------------------------------===//
 
 /// Numbers are tried so often for one equation.
-static constexpr unsigned kMaxTries = 256;
+static constexpr unsigned kMaxNumbers = 256;
 
 /// True if numbers of `terms`, the largest factors first, may solve `rest`,
 /// which has no others.
@@ -155,7 +155,7 @@ bool MixedRadix::maySolve(ArrayRef<Term> terms, const Equation &rest,
     Equation left = rest;
     Number newLow = addScaled(rest.low, number, -factor);
     Number newHigh = addScaled(rest.high, number, -factor);
-    if (++numTries > kMaxTries || !newLow || !newHigh)
+    if (++numTries > kMaxNumbers || !newLow || !newHigh)
       return true;
     left.low = *newLow;
     left.high = *newHigh;

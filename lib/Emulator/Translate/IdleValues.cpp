@@ -179,7 +179,7 @@ void DecidingValues::addRootsOfCall(const CallBase &call) {
     return;
   if (name.starts_with("llvm.nvvm.shfl.sync.")) {
     constexpr unsigned kShuffled = 1; // behind the mask of lanes
-    for (const auto &[number, operand] : enumerate(call.args()))
+    for (auto [number, operand] : enumerate(call.args()))
       if (number != kShuffled)
         add(operand);
     return;

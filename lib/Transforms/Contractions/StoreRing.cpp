@@ -34,8 +34,8 @@
 namespace mlir::workgroup {
 
 constexpr int64_t kWarpRows = 2 * kCellSize, kRowBytes = 128,
-                  kSlotBytes = kWarpRows * kRowBytes, kBits = 16,
-                  kElementBytes = kBits / 8;
+                  kSlotBytes = kWarpRows * kRowBytes, kResultBits = 16,
+                  kElementBytes = kResultBits / 8;
 
 Operation *StoreRing::getScope() const {
   return getExecutionScope(part.contraction.op);
@@ -55,7 +55,8 @@ static TileLayoutAttr getLayout(ContractionPart &part, int64_t rows) {
 bool StoreRing::isCandidate(const Pointwise &sink) {
   Value output = sink.outputs[0]->get();
   Type element = getElementTypeOrSelf(output);
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() == kBits &&
+  return element.isIntOrFloat() &&
+         element.getIntOrFloatBitWidth() == kResultBits &&
          output != sink.accumulator->get() &&
          getMemorySpace(output) == MemorySpace::Global;
 }

@@ -33,11 +33,12 @@ public:
                      const LowerRingsOptions &options, TensorMaps &maps,
                      RewriterBase &rewriter,
                      ArrayRef<TileLayoutAttr> layouts = {});
+  virtual ~RingTensorLowering() = default;
 
   /// Why TMA cannot do the copies of the ring; empty if it can. To be asked
   /// before `run`.
   std::string findObstacle();
-  void run();
+  virtual void run();
 
 protected:
   Value flipAfterLast(Value phase, Value slot);

@@ -23,7 +23,7 @@ class RingWarpLowering : public RingTensorLowering {
 public:
   using RingTensorLowering::RingTensorLowering;
 
-  void run();
+  void run() override;
 
 private:
   Value asIndex(Value slot);
